@@ -1,0 +1,1 @@
+"""All diagnostic codes, one module an area; `all_codes()` loads every module here."""

@@ -1,0 +1,74 @@
+"""A stack: which targets exist, how each is reached, and what one apply owns."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compiler.model.origin import Origin
+
+
+class TargetKind(enum.StrEnum):
+    KUBERNETES = "kubernetes"
+    SLURM = "slurm"
+    AWS = "aws"
+
+
+class Deployer(enum.StrEnum):
+    DIRECTORY = "directory"
+    SERVER_SIDE_APPLY = "server-side-apply"
+    PULUMI = "pulumi"
+    SSH = "ssh"
+    LOCAL = "local"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetSpec:
+    """One entry of the stack's `targets`; `options` are the keys of its kind, as written.
+
+    `key` is the entry's name, the second part of `infra:`.
+    """
+
+    key: str
+    kind: TargetKind
+    deployer: Deployer
+    version: str | None
+    options: Mapping[str, object]
+    origin: Origin = field(compare=False, repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SecretSource:
+    """Where a secret's value lives on one target: `kind` is the key of the stack's entry."""
+
+    kind: str
+    reference: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Stack:
+    """A stack file. Paths are resolved against the file's own folder.
+
+    `name` is the file's stem; `set_name` what one apply owns; `inputs` and `out` absolute
+    paths; `root` the folder that the tasks' relative paths start from (None: the current
+    one). `secrets[name][target key]`. `workspaces[name][target key or ""]` are overrides of
+    namespace, account and QoS.
+    """
+
+    name: str
+    set_name: str
+    inputs: tuple[str, ...]
+    out: str
+    root: str | None
+    targets: Mapping[str, TargetSpec]
+    secrets: Mapping[str, Mapping[str, SecretSource]]
+    policy: Mapping[str, object]
+    pricing: Mapping[str, Mapping[str, float]]
+    config: Mapping[str, object]
+    gitops: str | None
+    on_files_change: str
+    workspace: str | None
+    workspaces: Mapping[str, Mapping[str, Mapping[str, object]]]
+    requester_env: str | None
+    origin: Origin = field(compare=False, repr=False)

@@ -1,0 +1,79 @@
+"""What can have become of a run, in terms that hold on every platform."""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compiler.planning.records import Record
+
+
+class RunState(enum.StrEnum):
+    """PENDING covers queued, held, suspended and requeued; WRITTEN is the directory's only one.
+
+    VANISHED: it was there and the platform no longer knows what became of it, but something
+    shows that it did start. UNKNOWN: record and accounting are both lost.
+    """
+
+    PENDING = "pending"
+    RUNNING = "running"
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    CANCELLED = "cancelled"
+    TIMED_OUT = "timed out"
+    VANISHED = "vanished"
+    UNKNOWN = "unknown"
+    WRITTEN = "written"
+
+    @property
+    def is_live(self) -> bool:
+        return self in (RunState.PENDING, RunState.RUNNING)
+
+    @property
+    def is_unsuccessful(self) -> bool:
+        return self in (
+            RunState.FAILED,
+            RunState.CANCELLED,
+            RunState.TIMED_OUT,
+            RunState.VANISHED,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class ObservedRun:
+    """A recorded run and what its platform says of it now.
+
+    `detail` is the platform's own word (a waiting reason, a state's name); `waiting_seconds`
+    the age in the queue that a replacement would lose; `artifacts` the live texts by path
+    (what runs, or lies in the directory), as far as the platform still has them; `fields`
+    the live values that the platform can change on a pending run.
+    """
+
+    record: Record
+    state: RunState
+    detail: str = ""
+    exit_code: int | None = None
+    waiting_seconds: int | None = None
+    artifacts: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """Everything of one set on one target. `runs` in the order (work, run)."""
+
+    target: str
+    runs: tuple[ObservedRun, ...]
+
+    def last_run(self, work: str) -> ObservedRun | None:
+        """The latest declared run of a work (numbered runs of `triplane run` do not count)."""
+        declared = [run for run in self.of_work(work) if not run.record.extra]
+        return declared[-1] if declared else None
+
+    def of_work(self, work: str) -> list[ObservedRun]:
+        return [run for run in self.runs if run.record.work == work]
+
+    def highest_run(self, work: str) -> int:
+        """The highest number ever given out for this work, 0 if none."""
+        return max((run.record.run for run in self.of_work(work)), default=0)

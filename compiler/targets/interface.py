@@ -1,0 +1,162 @@
+"""What a target and a deployer promise the workflow.
+
+A *target* (kubernetes, slurm, aws) is pure: `lower` turns a job into plain data and says what
+is lost, `emit` turns the data into artifacts, `verify` checks an artifact for what it is.
+A *deployer* touches the world: it observes, and executes one change at a time.
+"""
+
+from __future__ import annotations
+
+import enum
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Protocol
+
+from compiler.model import Group, Resources, Stack, TargetSpec, Task
+from compiler.model import names
+from compiler.rendering.filetree import FileTree
+
+if TYPE_CHECKING:
+    from compiler.diagnostics import Diagnostic, Diagnostics
+    from compiler.planning.records import Record
+    from compiler.planning.states import Observation, ObservedRun
+    from compiler.rendering.artifact import Artifact
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One run of one work on its target: the whole input of lowering.
+
+    `resources` is the candidate that placement chose; `spec_digest` and `files_digest` are
+    the two digests of the work. The same job gives the same artifacts, byte for byte.
+    """
+
+    stack: Stack
+    target: TargetSpec
+    task: Task
+    work: str
+    resources: Resources
+    run: int
+    spec_digest: str
+    files_digest: str
+    trees: tuple[FileTree, ...] = ()
+    group: Group | None = None
+
+    @property
+    def name(self) -> str:
+        """`<set>-[<group>-]<task>-<run>`, a DNS label."""
+        return names.run_label(self.stack.set_name, self.work, self.run)
+
+    @property
+    def task_id(self) -> str:
+        return names.task_id(self.stack.set_name, self.work, self.run)
+
+    @property
+    def folder(self) -> str:
+        """The folder of the job's artifacts, relative to the output folder."""
+        return f"{self.target.kind}/{self.target.key}/{self.name}"
+
+
+class SupportLevel(enum.StrEnum):
+    """FULL: means the same; CHANGED: means something else; IGNORED: lost; REFUSED: an error."""
+
+    FULL = "full"
+    CHANGED = "changed"
+    IGNORED = "ignored"
+    REFUSED = "refused"
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """How a target treats one field of the dialect: a row of its table of differences.
+
+    `field` is the dotted name (`resources.disk_tier`); `note` says what becomes of it, for
+    the diagnostic and for docs/support-matrix.md.
+    """
+
+    field: str
+    level: SupportLevel
+    note: str
+    hint: str = ""
+
+
+class Target(Protocol):
+    """The pure half of a platform."""
+
+    kind: str
+    support: Mapping[str, Support]
+
+    def refusals(
+        self, task: Task, resources: Resources, target: TargetSpec
+    ) -> Iterable[Diagnostic]:
+        """Why this candidate cannot be placed here: the errors of the support table."""
+
+    def render(self, job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
+        """lower + emit; what is dropped or changed in meaning goes to `diagnostics`."""
+
+    def project(
+        self, stack: Stack, target: TargetSpec, jobs: tuple[Job, ...]
+    ) -> tuple[Artifact, ...]:
+        """Artifacts that belong to the target as a whole (a Pulumi project), not to one job."""
+
+    def verify(self, artifact: Artifact, target: TargetSpec) -> Iterable[Diagnostic]:
+        """Check a rendered text for what it is; findings are bugs of ours or of pod_config."""
+
+
+@dataclass(frozen=True, slots=True)
+class Capacity:
+    """Free accelerators by canonical name, as the target said when it was asked."""
+
+    free: Mapping[str, int]
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One thing for a deployer to do, self-contained: it holds the exact bytes.
+
+    `action` is `create`, `update`, `replace` (cancel `previous`, then create) or `delete`.
+    `record` is the intent to write first. `secret_values` are handed over at apply, kept in
+    memory only. `uploads` are local trees to bring to the target before the object.
+    """
+
+    action: str
+    record: Record
+    artifacts: tuple[Artifact, ...]
+    previous: ObservedRun | None = None
+    uploads: tuple[FileTree, ...] = ()
+    secret_values: Mapping[str, str] = field(default_factory=dict, repr=False)
+    fields: Mapping[str, str] = field(default_factory=dict)
+
+
+Progress = Callable[[str], None]
+
+
+class Deployer(Protocol):
+    """The half that touches the world; constructed for one target of one stack.
+
+    Every method may raise TargetUnreachable (nothing was changed) or WorkFailed.
+    """
+
+    def check(self) -> str:
+        """A line for `triplane check`: version and who we are there."""
+
+    def observe(self, with_artifacts: bool = True) -> Observation:
+        """All runs of the stack's set here, with their live states."""
+
+    def capacity(self) -> Capacity | None:
+        """Free accelerators; None where the question makes no sense (directory)."""
+
+    def lock(self, holder: str) -> None:
+        """Take the set's lock on this target or raise LockHeld, which names the holder."""
+
+    def unlock(self) -> None: ...
+
+    def execute(self, step: Step, progress: Progress) -> Record:
+        """Do one step so that a kill at any point leaves it to be completed by the next
+        call with the same step: intent, object, identity. Returns the record as it now is."""
+
+    def cancel(self, run: ObservedRun) -> None: ...
+
+    def logs(self, run: ObservedRun, *, follow: bool, tail: int | None) -> Iterable[str]:
+        """Lines of all ranks, each with a `(rank N) ` prefix where there are several."""
