@@ -9,6 +9,10 @@ from dataclasses import dataclass, field
 from compiler.planning.records import Record
 
 
+# The outcome of a record whose files were retired: it only keeps the run's number taken.
+REMOVED = "removed"
+
+
 class RunState(enum.StrEnum):
     """PENDING covers queued, held, suspended and requeued; WRITTEN is the directory's only one.
 
@@ -68,7 +72,11 @@ class Observation:
 
     def last_run(self, work: str) -> ObservedRun | None:
         """The latest declared run of a work (numbered runs of `triplane run` do not count)."""
-        declared = [run for run in self.of_work(work) if not run.record.extra]
+        declared = [
+            run
+            for run in self.of_work(work)
+            if not run.record.extra and run.record.outcome != REMOVED
+        ]
         return declared[-1] if declared else None
 
     def of_work(self, work: str) -> list[ObservedRun]:

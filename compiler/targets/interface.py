@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from compiler.model import Group, Resources, Stack, TargetSpec, Task
-from compiler.model import names
+from compiler.model import Group, Resources, Stack, TargetSpec, Task, names
 from compiler.rendering.filetree import FileTree
 
 if TYPE_CHECKING:

@@ -1,0 +1,119 @@
+"""The candidate table: every (target, resources) pair, in the order in which to try them.
+
+What the YAML orders comes first, then what is free now, then the price, then the stack's
+order. Capacity, prices and refusals come in as data or plain functions: this module asks no
+platform.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from compiler.diagnostics import Diagnostic, Severity
+from compiler.model import Choice, Resources, Stack, TargetSpec, Task
+from compiler.placement.infra import matching_targets
+
+Refuse = Callable[[Task, Resources, TargetSpec], Iterable[Diagnostic]]
+Price = Callable[[Resources, TargetSpec], float | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One candidate. `price` in $/h for all nodes, None where unknown; `free` the free
+    accelerators of the kind asked for, None where nobody was asked."""
+
+    target: TargetSpec
+    resources: Resources
+    preference: int
+    price: float | None
+    free: int | None
+    fits_now: bool
+    refusals: tuple[Diagnostic, ...] = ()
+
+    @property
+    def is_possible(self) -> bool:
+        return not self.refusals
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """All rows, best first, refused ones last; `chosen` is None if all are refused."""
+
+    rows: tuple[Row, ...]
+    chosen: Row | None
+    reason: str
+
+
+def place(
+    task: Task,
+    stack: Stack,
+    *,
+    refuse: Refuse,
+    price: Price,
+    free: Mapping[str, Mapping[str, int]],
+    recorded: str | None = None,
+) -> Placement:
+    """Order the candidates and choose. `recorded` is the target of the work's last run: it
+    holds as long as the task allows it. `free[target key][accelerator]` as far as asked."""
+    rows = sorted(
+        _rows(task, stack, refuse, price, free),
+        key=lambda row: (
+            not row.is_possible,
+            row.preference,
+            not row.fits_now,
+            math.inf if row.price is None else row.price,
+        ),
+    )
+    possible = [row for row in rows if row.is_possible]
+    for row in possible:
+        if recorded == row.target.key:
+            return Placement(tuple(rows), row, "placed there before; move with --move")
+    if not possible:
+        return Placement(tuple(rows), None, "no target can take it")
+    return Placement(tuple(rows), possible[0], _reason(possible))
+
+
+def _rows(task, stack, refuse, price, free) -> Iterable[Row]:
+    ordered = task.resources.choice is Choice.ORDERED
+    for index, resources in enumerate(task.resources.candidates):
+        for target in matching_targets(resources.infra, stack):
+            available = _available(resources, target, free)
+            yield Row(
+                target=target,
+                resources=resources,
+                preference=index if ordered else 0,
+                price=price(resources, target),
+                free=available,
+                fits_now=available is None or available >= _wanted(resources, task),
+                refusals=tuple(
+                    item
+                    for item in refuse(task, resources, target)
+                    if item.severity is Severity.ERROR
+                ),
+            )
+
+
+def _available(resources: Resources, target: TargetSpec, free) -> int | None:
+    if resources.accelerator is None or target.key not in free:
+        return None
+    return free[target.key].get(resources.accelerator.name, 0)
+
+
+def _wanted(resources: Resources, task: Task) -> int:
+    return math.ceil(resources.accelerator.count) * task.num_nodes if resources.accelerator else 0
+
+
+def _reason(possible: list[Row]) -> str:
+    best, others = possible[0], possible[1:]
+    if not others:
+        return "the only target that the task allows"
+    second = others[0]
+    if best.preference != second.preference:
+        return "first in the order that the task gives"
+    if best.fits_now != second.fits_now:
+        return f"has room now, {second.target.key} has not"
+    if best.price is not None and best.price != second.price:
+        return f"cheapest at {best.price:.2f} $/h"
+    return "first in the stack's order"

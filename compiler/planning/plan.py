@@ -1,0 +1,143 @@
+"""The plan: every change that an apply would make, with the exact bytes and the reasons."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compiler.planning.differences import FieldChange
+from compiler.planning.outcomes import Action
+from compiler.planning.records import Record
+from compiler.planning.states import RunState
+from compiler.rendering.artifact import Artifact
+from compiler.rendering.filetree import FileTree
+
+FORMAT_VERSION = "1.0"
+
+
+@dataclass(frozen=True, slots=True)
+class ObjectChange:
+    """One object of one target: the unit of change.
+
+    `artifact` is what will be there (None for a deletion); `before` the digest of what is
+    there now (None for nothing); `fields` the differences.
+    """
+
+    path: str
+    name: str
+    action: Action
+    artifact: Artifact | None = None
+    before: str | None = None
+    fields: tuple[FieldChange, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Because:
+    """A field of the task that changed, and where it is written now (`file:line:column`)."""
+
+    field: str
+    location: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PlacementRow:
+    """One candidate of the placement table, chosen or not, with its reason."""
+
+    target: str
+    resources: str
+    price: float | None
+    free: int | None
+    chosen: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class WorkChange:
+    """What happens to one work on one target.
+
+    `rows` are the states of the last run in which this stays right; together with
+    `last_run`, `identity` and the objects' `before` digests they are the fingerprint that a
+    saved plan checks. `record` is the intent that the step writes first, `fields` what the
+    platform changes on a pending run, `required` the secrets that must exist on the target.
+    """
+
+    work: str
+    target: str
+    kind: str
+    action: Action
+    reason: str
+    run: int
+    rows: tuple[RunState | None, ...]
+    note: str = ""
+    state: RunState | None = None
+    last_run: int | None = None
+    identity: str | None = None
+    because: tuple[Because, ...] = ()
+    objects: tuple[ObjectChange, ...] = ()
+    record: Record | None = None
+    uploads: tuple[FileTree, ...] = ()
+    fields: Mapping[str, str] = field(default_factory=dict)
+    secrets: Mapping[str, str] = field(default_factory=dict)
+    required: tuple[str, ...] = ()
+    placement: tuple[PlacementRow, ...] = ()
+
+    @property
+    def address(self) -> str:
+        return f"{self.kind}/{self.target}/{self.work}"
+
+
+@dataclass(frozen=True, slots=True)
+class TargetState:
+    """Whether a target was asked; `reason` says why not."""
+
+    target: str
+    asked: bool
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """All changes of one set.
+
+    `scope` is `set` (deletions are planned) or `paths` (nothing is ever pruned). `inputs`
+    maps each input's path to its digest: YAML, stack and file trees block an apply when they
+    changed; `noted` (tool, catalogue, templates) does not. `complete` is False where a
+    target was not asked; such targets get no deletions and no moves.
+    """
+
+    set: str
+    stack: str
+    scope: str
+    inputs: Mapping[str, str]
+    arguments: Mapping[str, object]
+    noted: Mapping[str, str]
+    works: tuple[WorkChange, ...]
+    targets: tuple[TargetState, ...]
+    errored: bool = False
+
+    @property
+    def complete(self) -> bool:
+        return all(target.asked for target in self.targets)
+
+    @property
+    def has_changes(self) -> bool:
+        return any(work.action.changes for work in self.works)
+
+    @property
+    def applyable(self) -> bool:
+        """Whether `apply` would accept the plan: without errors, and with every target that a
+        change touches asked."""
+        silent = {target.target for target in self.targets if not target.asked}
+        touched = {work.target for work in self.works if work.action.changes}
+        return not self.errored and not touched & silent
+
+    def counts(self) -> dict[str, int]:
+        """How many objects each action touches, in the order of Action; zeroes left out."""
+        totals = dict.fromkeys(Action, 0)
+        for work in self.works:
+            if work.objects and work.action.changes:
+                for item in work.objects:
+                    totals[item.action] += 1
+            else:
+                totals[work.action] += 1
+        return {str(action): count for action, count in totals.items() if count}

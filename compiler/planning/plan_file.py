@@ -1,0 +1,158 @@
+"""Saved plans: JSON out and in, with an id that covers every byte."""
+
+from __future__ import annotations
+
+import dataclasses
+import hashlib
+import json
+from collections.abc import Mapping
+
+from compiler.planning.differences import FieldAction, FieldChange
+from compiler.planning.outcomes import Action
+from compiler.planning.plan import (
+    FORMAT_VERSION,
+    Because,
+    ObjectChange,
+    PlacementRow,
+    Plan,
+    TargetState,
+    WorkChange,
+)
+from compiler.planning.records import Record, Stage
+from compiler.planning.states import RunState
+from compiler.rendering.artifact import Artifact, ArtifactKind
+from compiler.rendering.filetree import FileTree
+
+
+class BadPlanFile(ValueError):
+    """The text is not a plan that this version can apply; the message says why."""
+
+
+def plan_body(plan: Plan) -> dict[str, object]:
+    """The plan as JSON-able data in its versioned shape (schemas/plan.schema.json)."""
+    body = {
+        "format_version": FORMAT_VERSION,
+        "set": plan.set,
+        "stack": plan.stack,
+        "scope": plan.scope,
+        "applyable": plan.applyable,
+        "complete": plan.complete,
+        "errored": plan.errored,
+        "summary": plan.counts(),
+        "arguments": dict(plan.arguments),
+        "inputs": dict(plan.inputs),
+        "noted": dict(plan.noted),
+        "targets": [dataclasses.asdict(item) for item in plan.targets],
+        "works": [_without_empty(dataclasses.asdict(item)) for item in plan.works],
+    }
+    for target in body["targets"]:
+        target["name"] = target.pop("target")
+    body["id"] = _id(body)
+    return body
+
+
+def plan_id(plan: Plan) -> str:
+    """16 hex digits over the whole plan; steps record it to recognise their own work."""
+    return str(plan_body(plan)["id"])
+
+
+def to_json(plan: Plan) -> str:
+    return json.dumps(plan_body(plan), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+
+
+def from_json(text: str) -> Plan:
+    """Raise BadPlanFile for what is truncated, edited by hand, or of another version."""
+    try:
+        body = json.loads(text)
+    except (json.JSONDecodeError, RecursionError) as error:
+        raise BadPlanFile(f"not a plan file: {error}") from None
+    if not isinstance(body, dict) or "format_version" not in body or "works" not in body:
+        raise BadPlanFile("not a plan file")
+    version = str(body["format_version"])
+    if version.split(".")[0] != FORMAT_VERSION.split(".")[0]:
+        raise BadPlanFile(f"a plan of format {version}; this triplane applies {FORMAT_VERSION}")
+    if body.get("id") != _id(body):
+        raise BadPlanFile("the plan was edited or cut: its id does not match its content")
+    try:
+        return Plan(
+            set=body["set"],
+            stack=body["stack"],
+            scope=body["scope"],
+            inputs=body["inputs"],
+            arguments=body["arguments"],
+            noted=body["noted"],
+            works=tuple(_work(item) for item in body["works"]),
+            targets=tuple(
+                TargetState(item["name"], item["asked"], item["reason"]) for item in body["targets"]
+            ),
+            errored=body["errored"],
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise BadPlanFile(f"not a plan file: {type(error).__name__} at {error}") from None
+
+
+def _id(body: Mapping[str, object]) -> str:
+    rest = {key: value for key, value in body.items() if key != "id"}
+    text = json.dumps(rest, sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def _without_empty(value: object) -> object:
+    """Optional members that say nothing are left out; lists keep their length."""
+    if isinstance(value, dict):
+        return {
+            key: _without_empty(item)
+            for key, item in value.items()
+            if item is not None and item != () and item != {} and item != ""
+        }
+    if isinstance(value, list | tuple):
+        return [_without_empty(item) for item in value]
+    return value
+
+
+def _work(body: dict) -> WorkChange:
+    members = dict(body)
+    members["action"] = Action(body["action"])
+    members["rows"] = tuple(RunState(row) if row else None for row in body["rows"])
+    if "state" in body:
+        members["state"] = RunState(body["state"])
+    if "record" in body:
+        members["record"] = _record(body["record"])
+    members["because"] = tuple(
+        Because(item["field"], item.get("location")) for item in body.get("because", ())
+    )
+    members["objects"] = tuple(_object(item) for item in body.get("objects", ()))
+    members["uploads"] = tuple(FileTree(**item) for item in body.get("uploads", ()))
+    members["required"] = tuple(body.get("required", ()))
+    members["placement"] = tuple(
+        PlacementRow(**{"price": None, "free": None, "reason": "", **item})
+        for item in body.get("placement", ())
+    )
+    members.setdefault("reason", "")
+    return WorkChange(**members)
+
+
+def _record(body: dict) -> Record:
+    return dataclasses.replace(Record(**body), stage=Stage(body["stage"]))
+
+
+def _object(body: dict) -> ObjectChange:
+    members = dict(body)
+    members["action"] = Action(body["action"])
+    if "artifact" in body:
+        artifact = body["artifact"]
+        members["artifact"] = Artifact(
+            **{"text": "", **artifact, "kind": ArtifactKind(artifact["kind"])}
+        )
+    members["fields"] = tuple(
+        FieldChange(
+            **{
+                "path": "",
+                **item,
+                "action": FieldAction(item["action"]),
+                "lines": tuple(item.get("lines", ())),
+            }
+        )
+        for item in body.get("fields", ())
+    )
+    return ObjectChange(**members)
