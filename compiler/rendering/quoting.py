@@ -1,0 +1,112 @@
+"""Quoting a user's string for the place where it lands, so that it can never become structure.
+
+Every function takes any string and returns text that the reader of that place turns back
+into exactly that string; what the place cannot hold (a NUL byte, a lone surrogate, a line
+break in a directive) raises ValueError.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+
+_SBATCH_PLAIN = re.compile(r"[A-Za-z0-9@%+=:,./_\[\]()|&*^-]+")
+_YAML_ESCAPES = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+
+
+def checked(value: object) -> str:
+    """`value` as text that a file and a process environment can hold; ValueError if not."""
+    text = value if isinstance(value, str) else str(value)
+    if "\0" in text:
+        raise ValueError("a NUL character cannot be part of a script, a variable or a file name")
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        raise ValueError("the text holds half of a surrogate pair and has no UTF-8 form") from None
+    return text
+
+
+def sh(value: object) -> str:
+    """One word of a POSIX shell, in single quotes; line breaks stay as they are."""
+    return "'" + checked(value).replace("'", "'\\''") + "'"
+
+
+def shdq(value: object) -> str:
+    """Literal text between two double quotes of a shell that stand in the template."""
+    return re.sub(r'([\\"$`])', r"\\\1", checked(value))
+
+
+def sbatch(value: object) -> str:
+    """A value in a #SBATCH line, as sbatch splits it into words.
+
+    Blanks separate, quotes group, a backslash takes the next character as it is, and a `#`
+    outside quotes ends the line even within a word. A line break cannot be written.
+    """
+    text = checked(value)
+    if "\n" in text or "\r" in text:
+        raise ValueError("a line break cannot be part of an sbatch directive")
+    if _SBATCH_PLAIN.fullmatch(text):
+        return text
+    return '"' + re.sub(r'(["\\])', r"\\\1", text) + '"'
+
+
+def heredoc_delimiter(text: str) -> str:
+    """A delimiter that is no line of `text`: derived from its bytes, so it is stable."""
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    lines = set(text.split("\n"))
+    for length in range(8, len(digest) + 1):
+        delimiter = f"TRIPLANE_{digest[:length]}"
+        if delimiter not in lines:
+            return delimiter
+    raise ValueError("the text holds every delimiter derived from its own digest")
+
+
+def heredoc(value: object, target: object) -> str:
+    """Shell commands that write exactly `value` to the file `target` (a quoted shell word).
+
+    The body is a here-document with a quoted delimiter, in which nothing is expanded. It
+    always ends with a line break, so a text that does not is cut back by that one byte.
+    """
+    text = checked(value)
+    delimiter = heredoc_delimiter(text)
+    if text.endswith("\n") or not text:
+        return f"cat >{target} <<'{delimiter}'\n{text}{delimiter}\n"
+    # head -c -1 is GNU only; the shell's own way keeps inner and trailing bytes alike.
+    return (
+        f"IFS= read -r -d '' triplane_text <<'{delimiter}' || :\n{text}\n{delimiter}\n"
+        f'printf %s "${{triplane_text%?}}" >{target}\n'
+    )
+
+
+def py(value: object) -> str:
+    """A Python literal, in ASCII, of a string, number, bool, None, or lists and dicts of them."""
+    if isinstance(value, str):
+        return ascii(checked(value))
+    if value is None or isinstance(value, bool | int | float):
+        return repr(value)
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(py(item) for item in value) + "]"
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{py(key)}: {py(item)}" for key, item in value.items()) + "}"
+    raise ValueError(f"no Python literal is made of a {type(value).__name__}")
+
+
+def yaml_scalar(value: object) -> str:
+    """A double-quoted YAML scalar: always a string, whatever YAML 1.1 or 1.2 makes of it."""
+    text = checked(value)
+    return '"' + "".join(_yaml_character(character) for character in text) + '"'
+
+
+def _yaml_character(character: str) -> str:
+    if character in _YAML_ESCAPES:
+        return _YAML_ESCAPES[character]
+    if character.isprintable() and character != "\ufeff":
+        return character
+    code = ord(character)
+    return (
+        f"\\x{code:02x}"
+        if code < 0x100
+        else f"\\u{code:04x}"
+        if code < 0x10000
+        else f"\\U{code:08x}"
+    )
