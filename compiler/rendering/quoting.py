@@ -15,8 +15,14 @@ _YAML_ESCAPES = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"
 
 
 def checked(value: object) -> str:
-    """`value` as text that a file and a process environment can hold; ValueError if not."""
-    text = value if isinstance(value, str) else str(value)
+    """`value` as text that a file and a process environment can hold; ValueError if not.
+
+    Numbers are written as Python writes them; anything else (None, a bool, a list) is refused
+    rather than turned into a text that nobody asked for.
+    """
+    text = str(value)  # also raises for a name that the template was not given
+    if not isinstance(value, str | int | float) or isinstance(value, bool):
+        raise ValueError(f"a {type(value).__name__} is no text")
     if "\0" in text:
         raise ValueError("a NUL character cannot be part of a script, a variable or a file name")
     try:
@@ -61,20 +67,24 @@ def heredoc_delimiter(text: str) -> str:
     raise ValueError("the text holds every delimiter derived from its own digest")
 
 
-def heredoc(value: object, target: object) -> str:
-    """Shell commands that write exactly `value` to the file `target` (a quoted shell word).
+def heredoc(value: object, target: str) -> str:
+    """Bash commands that write exactly `value` to the file `target` (a quoted shell word).
 
     The body is a here-document with a quoted delimiter, in which nothing is expanded. It
-    always ends with a line break, so a text that does not is cut back by that one byte.
+    always ends with a line break, so a text that does not is cut back by that one byte. A
+    carriage return is written as an escape instead: sbatch refuses a script that holds one
+    before a line break, wherever that is.
     """
     text = checked(value)
+    if "\r" in text:
+        escaped = re.sub(r"([\\'])", r"\\\1", text).replace("\r", "\\r")
+        return f"printf %s $'{escaped}' >{target}\n"
     delimiter = heredoc_delimiter(text)
     if text.endswith("\n") or not text:
         return f"cat >{target} <<'{delimiter}'\n{text}{delimiter}\n"
-    # head -c -1 is GNU only; the shell's own way keeps inner and trailing bytes alike.
     return (
-        f"IFS= read -r -d '' triplane_text <<'{delimiter}' || :\n{text}\n{delimiter}\n"
-        f'printf %s "${{triplane_text%?}}" >{target}\n'
+        f"IFS= read -r -d '' TRIPLANE_TEXT <<'{delimiter}'\n{text}\n{delimiter}\n"
+        f'printf %s "${{TRIPLANE_TEXT%?}}" >{target}\n'
     )
 
 
