@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from compiler.planning.differences import MergeKeys, differences
@@ -43,7 +43,7 @@ def work_change(
     objects: tuple[ObjectChange, ...] = ()
     action, reason = decision.action, decision.reason
     if decision.action.changes:
-        objects = tuple(_object_changes(desired.artifacts, live, decision, merge_keys))
+        objects = tuple(_of_one_work(desired.artifacts, live, decision, merge_keys))
     elif decision.action is Action.NOOP and last:
         drifted = _drift(desired, last, merge_keys)
         if drifted:
@@ -96,28 +96,52 @@ def removal_change(last: ObservedRun, decision: Decision) -> WorkChange:
     )
 
 
-def _object_changes(
+def object_changes(
+    artifacts: Iterable[Artifact], live: Mapping[str, str], merge_keys: MergeKeys
+) -> Iterator[ObjectChange]:
+    """Two trees compared file by file: created, updated, deleted, or no-op where equal."""
+    rest = dict(live)
+    for artifact in artifacts:
+        before = rest.pop(artifact.path, None)
+        if before is None:
+            yield ObjectChange(artifact.path, artifact.name, Action.CREATE, artifact)
+            continue
+        yield _compared(artifact, before, Action.UPDATE, merge_keys)
+    for path in sorted(rest):
+        yield ObjectChange(path, _name_of(path), Action.DELETE)
+
+
+def _of_one_work(
     artifacts: tuple[Artifact, ...],
     live: Mapping[str, str],
     decision: Decision,
     merge_keys: MergeKeys,
-):
+) -> Iterator[ObjectChange]:
     """Objects are paired by work: the live one at the same place below the job's folder."""
     by_place = {_place(path): (path, text) for path, text in live.items()}
     for artifact in artifacts:
         path, before = by_place.pop(_place(artifact.path), (None, None))
         if before is None:
             yield ObjectChange(artifact.path, artifact.name, Action.CREATE, artifact)
-            continue
-        fields = tuple(differences(before, artifact, merge_keys))
-        action = decision.action
-        if action is Action.UPDATE and path == artifact.path and not fields:
-            action = Action.NOOP
-        digest = replace(artifact, text=before).digest
-        yield ObjectChange(artifact.path, artifact.name, action, artifact, digest, fields)
+        elif decision.action is Action.UPDATE and path == artifact.path:
+            yield _compared(artifact, before, Action.UPDATE, merge_keys)
+        else:
+            yield replace(
+                _compared(artifact, before, decision.action, merge_keys), action=decision.action
+            )
     if decision.action is Action.UPDATE:
         for path, _ in by_place.values():
             yield ObjectChange(path, _name_of(path), Action.DELETE)
+
+
+def _compared(
+    artifact: Artifact, before: str, action: Action, merge_keys: MergeKeys
+) -> ObjectChange:
+    fields = tuple(differences(before, artifact, merge_keys))
+    digest = replace(artifact, text=before).digest
+    if before == artifact.text:
+        action = Action.NOOP
+    return ObjectChange(artifact.path, artifact.name, action, artifact, digest, fields)
 
 
 def _drift(desired: Desired, last: ObservedRun, merge_keys: MergeKeys) -> tuple[ObjectChange, ...]:
@@ -138,9 +162,7 @@ def _drift(desired: Desired, last: ObservedRun, merge_keys: MergeKeys) -> tuple[
         if live is None:
             found.append(ObjectChange(path, artifact.name, Action.CREATE, artifact))
         elif replace(artifact, text=live).digest != written:
-            fields = tuple(differences(live, artifact, merge_keys))
-            digest = replace(artifact, text=live).digest
-            found.append(ObjectChange(path, artifact.name, Action.UPDATE, artifact, digest, fields))
+            found.append(_compared(artifact, live, Action.UPDATE, merge_keys))
     return tuple(found)
 
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 
 from compiler.planning.records import Record
 
-
 # The outcome of a record whose files were retired: it only keeps the run's number taken.
 REMOVED = "removed"
 

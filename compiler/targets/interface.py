@@ -93,10 +93,9 @@ class Target(Protocol):
     def render(self, job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
         """lower + emit; what is dropped or changed in meaning goes to `diagnostics`."""
 
-    def project(
-        self, stack: Stack, target: TargetSpec, jobs: tuple[Job, ...]
-    ) -> tuple[Artifact, ...]:
-        """Artifacts that belong to the target as a whole (a Pulumi project), not to one job."""
+    def project(self, stack: Stack, target: TargetSpec) -> tuple[Artifact, ...]:
+        """Artifacts that belong to the target as a whole (a Pulumi project). They must not
+        depend on which jobs there are: a program finds its modules in their folder."""
 
     def verify(self, artifact: Artifact, target: TargetSpec) -> Iterable[Diagnostic]:
         """Check a rendered text for what it is; findings are bugs of ours or of pod_config."""

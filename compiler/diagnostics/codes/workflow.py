@@ -1,0 +1,73 @@
+"""Codes for what only shows when tasks, stack and targets come together."""
+
+from compiler.diagnostics.code import Code, Severity
+
+NAME_COLLISION = Code(
+    "name-collision",
+    Severity.ERROR,
+    "Two tasks of one set have the same name.",
+    "Work is known by its set and its name; two of one name would replace each other.",
+    "Give one of them another `name:`.",
+    example="two files in the set's inputs, both with `name: train`",
+)
+INFRA_NOT_IN_STACK = Code(
+    "infra-not-in-stack",
+    Severity.ERROR,
+    "The task's `infra` names nothing that the stack has.",
+    "A task can only go to a target that the stack says how to reach.",
+    "Use the key of one of the stack's targets as the second part of `infra`, or add a target.",
+    example="resources: {infra: slurm/gamma}  # the stack has alpha and beta",
+)
+NO_TARGET = Code(
+    "no-target",
+    Severity.ERROR,
+    "No target of the stack can take the task.",
+    "Each candidate was refused; the reasons are listed with the message.",
+    "Change what the task asks for, or allow another target.",
+)
+KIND_NOT_RENDERED = Code(
+    "kind-not-rendered",
+    Severity.ERROR,
+    "This kind of document is understood and checked, but this version renders none of it.",
+    "Leaving it out of the output without a word would lose it.",
+    "Take the file out of the paths, or use `triplane validate` for it.",
+    example="execution: parallel  # a job group",
+)
+SECRET_MISSING = Code(
+    "secret-missing",
+    Severity.ERROR,
+    "A secret has neither a value nor a place in the stack where the target finds one.",
+    "The job would start without it and fail later, or never.",
+    "Hand it over with --secret NAME (taken from the environment) or --secret NAME=VALUE, or name "
+    "its place under `secrets:` in the stack.",
+    example="secrets: {HF_TOKEN: null}",
+)
+SECRET_INLINE = Code(
+    "secret-inline",
+    Severity.WARNING,
+    "The value of a secret is written in the file.",
+    "What is committed to git is no secret any more. The value is masked and never rendered.",
+    "Write `NAME: null` and hand the value over, or name its place in the stack.",
+    example="secrets: {HF_TOKEN: hf_abc}",
+)
+EMPTY_SET = Code(
+    "empty-set",
+    Severity.ERROR,
+    "The set's inputs hold no task at all, but runs of the set are recorded.",
+    "Taken literally this would delete everything; more often a path is wrong.",
+    "Check `set.inputs` of the stack, or say --allow-empty if everything is to go.",
+)
+FILE_UNREADABLE = Code(
+    "file-unreadable",
+    Severity.ERROR,
+    "A local file or folder that the task brings along cannot be read.",
+    "The job would start without it.",
+    "Check the path; it is relative to the current folder unless the stack sets `root`.",
+)
+NO_DOCUMENT = Code(
+    "no-document",
+    Severity.ERROR,
+    "The paths hold no task.",
+    "There is nothing to do.",
+    "Name at least one YAML file with a task in it.",
+)

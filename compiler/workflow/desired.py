@@ -1,0 +1,136 @@
+"""What the input wants of one work, in planning's terms: the intent and the rendered objects."""
+
+from __future__ import annotations
+
+from compiler.diagnostics import Diagnostics
+from compiler.diagnostics.codes import workflow as codes
+from compiler.model import Deployer, Stack, TargetSpec, Task
+from compiler.placement import Placement, Row
+from compiler.planning import digests
+from compiler.planning.changes import Desired
+from compiler.planning.plan import PlacementRow
+from compiler.planning.records import Record, Stage
+from compiler.rendering import filetree
+from compiler.rendering.artifact import Artifact
+from compiler.targets.interface import Job
+from compiler.workflow.compile import Prepared
+
+# The name under which a target's own files are recorded; no task can be called that.
+PROJECT = "_project"
+
+
+def desired_of(
+    job: Job,
+    prepared: Prepared,
+    placement: Placement,
+    artifacts: tuple[Artifact, ...],
+    diagnostics: Diagnostics,
+    *,
+    ad_hoc: bool = False,
+    extra: bool = False,
+) -> Desired:
+    """The intent of this run, with everything an apply needs to carry it out."""
+    handed_over, required = _secrets(job, diagnostics)
+    record = Record(
+        set=job.stack.set_name,
+        work=job.work,
+        run=job.run,
+        target=job.target.key,
+        kind=str(job.target.kind),
+        name=job.name,
+        spec_digest=job.spec_digest,
+        files_digest=job.files_digest,
+        stage=Stage.INTENT,
+        ad_hoc=ad_hoc,
+        extra=extra,
+        spec=prepared.spec,
+        files={artifact.path: artifact.digest for artifact in artifacts},
+        secrets={
+            name: digests.secret_digest(value, f"{job.stack.set_name}/{name}")
+            for name, value in handed_over.items()
+        },
+    )
+    return Desired(
+        record=record,
+        artifacts=artifacts,
+        uploads=job.trees,
+        required=tuple(required),
+        placement=tuple(placement_row(row, placement) for row in placement.rows),
+        locate=lambda key: _location(job.task, key),
+    )
+
+
+def project_of(stack: Stack, target: TargetSpec, artifacts: tuple[Artifact, ...]) -> Desired:
+    """The target's own files as work of their own; their digest is that of their content."""
+    digest = filetree.combine((artifact.path, artifact.digest) for artifact in artifacts)
+    record = Record(
+        set=stack.set_name,
+        work=PROJECT,
+        run=1,
+        target=target.key,
+        kind=str(target.kind),
+        name=stack.set_name,
+        spec_digest=digest,
+        files_digest=digests.files_digest(()),
+        stage=Stage.INTENT,
+        files={artifact.path: artifact.digest for artifact in artifacts},
+    )
+    return Desired(record=record, artifacts=artifacts)
+
+
+def secret_values(task: Task, stack: Stack, target_key: str) -> dict[str, str]:
+    """The values that an apply hands over: those that no place of the stack provides."""
+    return {
+        name: secret.value
+        for name, secret in task.secrets.items()
+        if secret.value is not None and target_key not in stack.secrets.get(name, {})
+    }
+
+
+def placement_row(row: Row, placement: Placement) -> PlacementRow:
+    chosen = row is placement.chosen
+    if row.refusals:
+        reason = "; ".join(item.message for item in row.refusals)
+    else:
+        reason = placement.reason if chosen else ""
+    wanted = str(row.resources.accelerator or row.resources.instance_type or "")
+    return PlacementRow(row.target.key, wanted, row.price, row.free, chosen, reason)
+
+
+def _secrets(job: Job, diagnostics: Diagnostics) -> tuple[dict[str, str], list[str]]:
+    """(values handed over at apply, names and places that must exist on the target)."""
+    stack, target = job.stack, job.target
+    values = secret_values(job.task, stack, target.key)
+    required = []
+    for name in sorted(job.task.secrets):
+        place = stack.secrets.get(name, {}).get(target.key)
+        if place is not None:
+            required.append(f"{name} ({place.kind} {place.reference})")
+        elif target.deployer is Deployer.DIRECTORY:
+            required.append(f"{name} (referred to by name; nothing is applied here)")
+        elif name not in values:
+            diagnostics.add(
+                codes.SECRET_MISSING.at(
+                    job.task.origin.span("secrets", name),
+                    f"secret `{name}` has no value, and the stack names no place on "
+                    f"`{target.key}` to take it from",
+                    hint=f"--secret {name}, or `secrets: {{{name}: {{{target.key}: ...}}}}` "
+                    "in the stack",
+                    target=target.key,
+                )
+            )
+    if target.deployer is Deployer.DIRECTORY:
+        values = {}
+    return values, required
+
+
+def _location(task: Task, key: str) -> str | None:
+    """`file:line:column` of the field behind a spec key such as `resources.cpus`."""
+    head, _, rest = key.partition(".")
+    if head == "resources":
+        candidate = task.resources.candidates[0]
+        dialect = {"accelerator": "accelerators", "image": "image_id"}.get(rest, rest)
+        origin = candidate.origin_of(dialect)
+        return origin.key_span().location if dialect in candidate.given else None
+    names = [head, rest] if rest else [{"storage": "file_mounts"}.get(head, head)]
+    return task.origin.key_span(*names).location

@@ -1,0 +1,145 @@
+"""Rendered against rendered: with a folder, or with what a git revision would render."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import tarfile
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from io import BytesIO
+from pathlib import Path
+
+from compiler.diagnostics import Diagnostic, Diagnostics, WrongUsage
+from compiler.model import Overrides, Stack
+from compiler.planning.changes import object_changes
+from compiler.planning.differences import MergeKeys
+from compiler.planning.outcomes import Action
+from compiler.planning.plan import ObjectChange
+from compiler.targets.registry import merge_keys_of
+from compiler.workflow.load import load_stack
+from compiler.workflow.render import Rendering, render
+
+
+@dataclass(frozen=True, slots=True)
+class TreeDiff:
+    """What differs, by path; `against` names the other side."""
+
+    against: str
+    objects: tuple[ObjectChange, ...]
+    diagnostics: tuple[Diagnostic, ...]
+
+    @property
+    def has_changes(self) -> bool:
+        return any(item.action is not Action.NOOP for item in self.objects)
+
+
+def diff(
+    paths: Sequence[str],
+    stack: Stack,
+    against: str,
+    *,
+    only: Sequence[str] = (),
+    every_target: bool = False,
+    overrides: Overrides | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> TreeDiff:
+    """Compare what is rendered now with the folder or the git revision `against`."""
+    options = {
+        "only": only,
+        "every_target": every_target,
+        "overrides": overrides,
+        "environ": environ,
+    }
+    now = render(paths, stack, **options)
+    if Path(against).is_dir():
+        before = _read_folder(Path(against), now)
+    else:
+        with _checked_out(against) as root:
+            before = _rendered_there(root, paths, stack, options)
+    objects = tuple(
+        item
+        for item in object_changes(now.artifacts, before, _merge_keys(stack))
+        if item.action is not Action.NOOP
+    )
+    return TreeDiff(against, objects, now.diagnostics)
+
+
+def _merge_keys(stack: Stack) -> MergeKeys:
+    for spec in stack.targets.values():
+        if spec.kind == "kubernetes":
+            return merge_keys_of(spec)
+    return lambda api_version, kind, path: None
+
+
+def _read_folder(folder: Path, now: Rendering) -> dict[str, str]:
+    """The texts below the folders of the targets that were rendered."""
+    targets = {tuple(artifact.path.split("/", 2)[:2]) for artifact in now.artifacts}
+    found = {}
+    for kind, key in sorted(targets):
+        for path in sorted((folder / kind / key).rglob("*")):
+            if path.is_file():
+                relative = path.relative_to(folder).as_posix()
+                found[relative] = path.read_text(encoding="utf-8", errors="replace")
+    return found
+
+
+def _rendered_there(
+    root: Path, paths: Sequence[str], stack: Stack, options: Mapping
+) -> dict[str, str]:
+    """Render the other revision in a checkout of its own; relative paths stay as they are."""
+    here = Path.cwd()
+    top = _git_top(here)
+    diagnostics = Diagnostics()
+    other_stack = load_stack(_moved(stack.origin.document.source.path, top, root), diagnostics)
+    diagnostics.raise_if_errors()
+    assert other_stack is not None
+    if other_stack.root is None:
+        other_stack = replace(other_stack, root=str(root / here.relative_to(top)))
+    moved = [_moved(path, top, root) for path in paths]
+    present = [path for path in moved if Path(path).exists()]
+    if moved and not present:
+        return {}
+    rendering = render(present, other_stack, **options)
+    return {artifact.path: artifact.text for artifact in rendering.artifacts}
+
+
+def _moved(path: str, top: Path, root: Path) -> str:
+    absolute = Path(os.path.abspath(path))  # noqa: PTH100 (links are kept as written)
+    if not absolute.is_relative_to(top):
+        raise WrongUsage(f"{path} is outside the git repository {top}")
+    return str(root / absolute.relative_to(top))
+
+
+def _git_top(folder: Path) -> Path:
+    return Path(_git(folder, "rev-parse", "--show-toplevel").decode().strip())
+
+
+@contextmanager
+def _checked_out(revision: str) -> Iterator[Path]:
+    """A revision's files in a temporary folder."""
+    top = _git_top(Path.cwd())
+    if revision.startswith("-"):
+        raise WrongUsage(f"{revision!r} is neither a folder nor a git revision")
+    archive = _git(top, "archive", "--format=tar", revision)
+    with tempfile.TemporaryDirectory(prefix="triplane-diff-") as folder:
+        with tarfile.open(fileobj=BytesIO(archive)) as tar:
+            tar.extractall(folder, filter="data")
+        yield Path(folder).resolve()
+
+
+def _git(folder: Path, *arguments: str) -> bytes:
+    try:
+        result = subprocess.run(
+            ["git", "-C", str(folder), *arguments], capture_output=True, check=False
+        )
+    except FileNotFoundError:
+        raise WrongUsage("git is not installed, so only a folder can be compared with") from None
+    if result.returncode:
+        words = result.stderr.decode(errors="replace").strip().splitlines()
+        raise WrongUsage(
+            f"neither a folder nor a git revision: {words[-1] if words else arguments[-1]}"
+        )
+    return result.stdout

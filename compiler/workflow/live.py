@@ -1,0 +1,207 @@
+"""What runs now: status, logs, wait, cancel, and whether the targets answer."""
+
+from __future__ import annotations
+
+import enum
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+
+from compiler.diagnostics import TargetUnreachable, TriplaneError, WrongUsage
+from compiler.model import Stack
+from compiler.planning.states import ObservedRun, RunState
+from compiler.source import suggest
+from compiler.targets.registry import deployer_of
+from compiler.workflow.observe import World, look
+
+
+@dataclass(frozen=True, slots=True)
+class RunStatus:
+    """One run as `status` shows it."""
+
+    work: str
+    run: int
+    target: str
+    name: str
+    state: RunState
+    detail: str
+    exit_code: int | None
+    identity: str | None
+    extra: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """All runs, and the targets that could not be asked with their reasons."""
+
+    runs: tuple[RunStatus, ...]
+    silent: dict[str, str]
+
+
+def status(stack: Stack, names: Sequence[str] = (), *, only: Sequence[str] = ()) -> Status:
+    """Every recorded run of the set with its live state; `names` restricts the works."""
+    world = look(stack, only=only, with_artifacts=False)
+    shown = [
+        RunStatus(
+            work=run.record.work,
+            run=run.record.run,
+            target=key,
+            name=run.record.name,
+            state=run.state,
+            detail=run.detail,
+            exit_code=run.exit_code,
+            identity=run.record.identity,
+            extra=run.record.extra,
+        )
+        for key, run in world.runs()
+        if not run.record.work.startswith("_") and run.record.outcome != "removed"
+    ]
+    if names:
+        _require_known(names, {item.work for item in shown}, world)
+        shown = [item for item in shown if item.work in names]
+    shown.sort(key=lambda item: (item.work, item.run, item.target))
+    silent = {key: why for key, why in world.silent.items() if key not in only or not only}
+    return Status(tuple(shown), silent)
+
+
+class Waited(enum.IntEnum):
+    """The exit codes of `triplane wait`, and of nothing else."""
+
+    SUCCEEDED = 0
+    FAILED = 100
+    NOT_FINISHED = 101
+    UNKNOWN = 102
+    CANCELLED = 103
+
+
+def wait(
+    stack: Stack,
+    names: Sequence[str],
+    *,
+    until: str = "finished",
+    timeout: float | None = None,
+    interval: float = 2.0,
+    progress: Callable[[str], None] = lambda _: None,
+    sleep: Callable[[float], None] = time.sleep,
+) -> Waited:
+    """Wait until the last runs of `names` (default: all) are `running` or `finished`.
+
+    `timeout` and `interval` in seconds. Works written to a directory count as they are:
+    nothing ends there.
+    """
+    deadline = None if timeout is None else time.monotonic() + timeout
+    shown: dict[str, str] = {}
+    while True:
+        world = look(stack, with_artifacts=False)
+        if world.silent and not world.observations:
+            key, why = next(iter(world.silent.items()))
+            raise TargetUnreachable(key, why)
+        latest = _latest(world, names)
+        for name, run in latest.items():
+            line = f"{name}: run {run.record.run} {run.state} {run.detail}".rstrip()
+            if shown.get(name) != line:
+                shown[name] = line
+                progress(line)
+        verdict = _verdict([run.state for run in latest.values()], until)
+        if verdict is not Waited.NOT_FINISHED:
+            return verdict
+        if deadline is not None and time.monotonic() >= deadline:
+            return verdict
+        sleep(interval)
+
+
+def logs(
+    stack: Stack,
+    name: str,
+    *,
+    run: int | None = None,
+    follow: bool = True,
+    tail: int | None = None,
+) -> Iterable[str]:
+    """Lines of all ranks of the last (or the given) run of a work."""
+    world = look(stack, with_artifacts=False)
+    key, found = _one_run(world, name, run)
+    return world.deployers[key].logs(found, follow=follow, tail=tail)
+
+
+def cancel(stack: Stack, names: Sequence[str]) -> list[tuple[str, TriplaneError | None]]:
+    """End the live runs of `names`; returns (what, error) for each."""
+    world = look(stack, with_artifacts=False)
+    results: list[tuple[str, TriplaneError | None]] = []
+    for name in names:
+        key, found = _one_run(world, name, None)
+        what = f"{name} run {found.record.run} on {key}"
+        if not found.state.is_live and found.state is not RunState.WRITTEN:
+            results.append((f"{what} has ended ({found.state})", None))
+            continue
+        try:
+            world.deployers[key].cancel(found)
+            results.append((f"{what} cancelled", None))
+        except TriplaneError as error:
+            results.append((what, error))
+    return results
+
+
+def check(stack: Stack) -> list[tuple[str, str, TriplaneError | None]]:
+    """(target key, what it said, error) for each target of the stack."""
+    answers = []
+    for key, spec in stack.targets.items():
+        try:
+            answers.append((key, deployer_of(stack, spec).check(), None))
+        except TriplaneError as error:
+            answers.append((key, "", error))
+    return answers
+
+
+def unlock(stack: Stack) -> list[tuple[str, str | None]]:
+    """Break the locks of all targets; (target key, who held it) for each."""
+    return [(key, deployer_of(stack, spec).break_lock()) for key, spec in stack.targets.items()]
+
+
+def _latest(world: World, names: Sequence[str]) -> dict[str, ObservedRun]:
+    known = {run.record.work for _, run in world.runs() if not run.record.work.startswith("_")}
+    if names:
+        _require_known(names, known, world)
+    latest = {}
+    for name in names or sorted(known):
+        _, run = world.last_run(name)
+        if run is not None:
+            latest[name] = run
+    return latest
+
+
+def _verdict(states: Sequence[RunState], until: str) -> Waited:
+    if any(state is RunState.UNKNOWN for state in states):
+        return Waited.UNKNOWN
+    waiting = {RunState.PENDING} if until == "running" else {RunState.PENDING, RunState.RUNNING}
+    if any(state in waiting for state in states):
+        return Waited.NOT_FINISHED
+    if any(state is RunState.CANCELLED for state in states):
+        return Waited.CANCELLED
+    if any(state.is_unsuccessful for state in states):
+        return Waited.FAILED
+    return Waited.SUCCEEDED
+
+
+def _one_run(world: World, name: str, number: int | None) -> tuple[str, ObservedRun]:
+    if number is None:
+        key, found = world.last_run(name)
+        if key is not None and found is not None:
+            return key, found
+    for key, run in world.runs():
+        if run.record.work == name and run.record.run == number:
+            return key, run
+    _require_known([name], {run.record.work for _, run in world.runs()}, world)
+    raise WrongUsage(f"{name} has no run {number}")
+
+
+def _require_known(names: Sequence[str], known: set[str], world: World) -> None:
+    for name in names:
+        if name in known:
+            continue
+        if world.silent:
+            key, why = next(iter(world.silent.items()))
+            raise TargetUnreachable(key, f"{why} (so nothing is known of `{name}`)")
+        close = suggest(name, sorted(known))
+        hint = f"; did you mean `{close}`?" if close else ""
+        raise WrongUsage(f"no run of `{name}` is recorded in this set{hint}")

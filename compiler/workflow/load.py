@@ -1,0 +1,150 @@
+"""From paths to works: read, check, build the model. All errors of all files at once."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from compiler import model, source
+from compiler.diagnostics import Diagnostics, Related
+from compiler.diagnostics.codes import workflow as codes
+from compiler.model import Group, Overrides, Pipeline, Stack, Task, Volume
+from compiler.source import Kind, Unit
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """A task with the name that it has in its set."""
+
+    name: str
+    task: Task
+    group: Group | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """What the paths hold; `inputs` maps the files read to the sha256 of their text."""
+
+    works: tuple[Work, ...] = ()
+    groups: tuple[Group, ...] = ()
+    pipelines: tuple[Pipeline, ...] = ()
+    volumes: tuple[Volume, ...] = ()
+    stacks: tuple[Stack, ...] = ()
+    inputs: Mapping[str, str] = field(default_factory=dict)
+
+
+def load(
+    paths: Sequence[str],
+    diagnostics: Diagnostics,
+    *,
+    overrides: Overrides | None = None,
+    environ: Mapping[str, str] | None = None,
+    root: str | None = None,
+    check_files: bool = True,
+) -> Loaded:
+    """Everything at `paths` (files, folders, `-`); what is wrong goes to `diagnostics`.
+
+    `root` is where the tasks' relative paths start (None: the current folder). Documents
+    with errors are left out of the result.
+    """
+    builder = _Builder(diagnostics, overrides or Overrides(), environ or {}, root, check_files)
+    inputs: dict[str, str] = {}
+    for unit in source.read_units(paths, diagnostics):
+        text = unit.source.text
+        inputs[unit.source.path] = hashlib.sha256(text.encode()).hexdigest()
+        builder.add(unit)
+    works = _named(builder.tasks, diagnostics)
+    return Loaded(
+        works=works,
+        groups=tuple(builder.groups),
+        pipelines=tuple(builder.pipelines),
+        volumes=tuple(builder.volumes),
+        stacks=tuple(builder.stacks),
+        inputs=inputs,
+    )
+
+
+def load_stack(path: str, diagnostics: Diagnostics) -> Stack | None:
+    """The stack at `path`, or None with the reasons in `diagnostics`."""
+    loaded = load([path], diagnostics)
+    if loaded.stacks:
+        return loaded.stacks[0]
+    if not diagnostics.has_errors:
+        diagnostics.add(
+            codes.NO_DOCUMENT.at(
+                None, f"`{path}` is no stack file", expected="a document with `set:` and `targets:`"
+            )
+        )
+    return None
+
+
+class _Builder:
+    """Builds the model of one unit after the other and sorts the results by kind."""
+
+    def __init__(self, diagnostics, overrides, environ, root, check_files) -> None:
+        self.diagnostics: Diagnostics = diagnostics
+        self.options = {
+            "overrides": overrides,
+            "environ": environ,
+            "root": root,
+            "check_files": check_files,
+        }
+        self.tasks: list[Task] = []
+        self.groups: list[Group] = []
+        self.pipelines: list[Pipeline] = []
+        self.volumes: list[Volume] = []
+        self.stacks: list[Stack] = []
+
+    def add(self, unit: Unit) -> None:
+        if unit.kind is Kind.STACK:
+            self._keep(self.stacks, model.build_stack, unit.documents[0], "stack")
+        elif unit.kind is Kind.VOLUME:
+            self._keep(self.volumes, model.build_volume, unit.documents[0], "volume")
+        elif unit.kind is Kind.TASK:
+            document = unit.documents[0]
+            task = model.build_task(document, self.diagnostics, **self.options)
+            if task is not None:
+                self.tasks.append(task)
+        else:
+            build = model.build_group if unit.kind is Kind.GROUP else model.build_pipeline
+            result = build(unit.header, unit.documents, self.diagnostics, **self.options)
+            if result is not None:
+                (self.groups if unit.kind is Kind.GROUP else self.pipelines).append(result)
+
+    def _keep(self, kept: list, build, document, schema: str) -> None:
+        if source.check(document, schema, self.diagnostics):
+            result = build(document, self.diagnostics)
+            if result is not None:
+                kept.append(result)
+
+
+def _named(tasks: Sequence[Task], diagnostics: Diagnostics) -> tuple[Work, ...]:
+    """Tasks under their names; one without a name takes its file's."""
+    by_name: dict[str, Task] = {}
+    works = []
+    for task in tasks:
+        name = task.name or _name_from_file(task)
+        first = by_name.setdefault(name, task)
+        if first is not task:
+            diagnostics.add(
+                codes.NAME_COLLISION.at(
+                    task.origin.span("name"),
+                    f"a second task is called `{name}`",
+                    hint="give one of them another `name:`",
+                    related=[Related("the first one", first.origin.span("name"))],
+                )
+            )
+            continue
+        works.append(Work(name, task))
+    return tuple(works)
+
+
+def _name_from_file(task: Task) -> str:
+    path = Path(task.origin.document.source.path)
+    stem = path.stem if path.suffix in (".yaml", ".yml") else path.name
+    if stem in ("task", "sky") and path.parent.name:
+        stem = path.parent.name
+    cleaned = "".join(char if char.isalnum() else "-" for char in stem).strip("-")
+    return cleaned or "task"

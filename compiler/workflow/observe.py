@@ -1,0 +1,98 @@
+"""Asking the targets: each once, and none that is away blocks the others."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+
+from compiler.diagnostics import TargetUnreachable
+from compiler.model import Deployer as DeployerKind
+from compiler.model import Stack, TargetSpec
+from compiler.planning.plan import TargetState
+from compiler.planning.states import Observation, ObservedRun
+from compiler.targets.interface import Deployer
+from compiler.targets.registry import deployer_of
+
+
+@dataclass(frozen=True, slots=True)
+class World:
+    """What the targets of a stack said; a target that was not asked has no observation."""
+
+    deployers: Mapping[str, Deployer] = field(default_factory=dict)
+    observations: Mapping[str, Observation] = field(default_factory=dict)
+    free: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    targets: tuple[TargetState, ...] = ()
+
+    def last_run(self, work: str) -> tuple[str | None, ObservedRun | None]:
+        """(target key, latest declared run) of a work over all targets; a live one wins."""
+        found = [
+            (key, run)
+            for key, observation in self.observations.items()
+            if (run := observation.last_run(work)) is not None
+        ]
+        if not found:
+            return None, None
+        return max(found, key=lambda item: (item[1].state.is_live, item[1].record.run))
+
+    def highest_run(self, work: str) -> int:
+        return max((seen.highest_run(work) for seen in self.observations.values()), default=0)
+
+    def runs(self) -> Iterable[tuple[str, ObservedRun]]:
+        for key, observation in self.observations.items():
+            for run in observation.runs:
+                yield key, run
+
+    @property
+    def silent(self) -> dict[str, str]:
+        """Targets that were not asked, with the reason."""
+        return {state.target: state.reason for state in self.targets if not state.asked}
+
+
+def look(
+    stack: Stack,
+    *,
+    only: Sequence[str] = (),
+    offline: bool = False,
+    with_artifacts: bool = True,
+    with_capacity: bool = False,
+    parallel: int = 8,
+) -> World:
+    """Observe every target of the stack at once. `offline` asks directories alone."""
+    wanted: list[TargetSpec] = []
+    skipped: dict[str, str] = {}
+    for key, spec in stack.targets.items():
+        if only and key not in only:
+            skipped[key] = "left out by --target"
+        elif offline and spec.deployer is not DeployerKind.DIRECTORY:
+            skipped[key] = "not asked (--offline)"
+        else:
+            wanted.append(spec)
+
+    def ask(spec: TargetSpec):
+        deployer = deployer_of(stack, spec)
+        try:
+            observation = deployer.observe(with_artifacts)
+            capacity = deployer.capacity() if with_capacity else None
+        except TargetUnreachable as error:
+            return deployer, None, None, error.reason
+        return deployer, observation, capacity, ""
+
+    if len(wanted) > 1:
+        with ThreadPoolExecutor(max_workers=max(1, parallel)) as pool:
+            answers = list(pool.map(ask, wanted))
+    else:
+        answers = [ask(spec) for spec in wanted]
+    deployers, observations, free = {}, {}, {}
+    for spec, (deployer, observation, capacity, reason) in zip(wanted, answers, strict=True):
+        deployers[spec.key] = deployer
+        if observation is None:
+            skipped[spec.key] = reason
+            continue
+        observations[spec.key] = observation
+        if capacity is not None:
+            free[spec.key] = dict(capacity.free)
+    states = tuple(
+        TargetState(key, key not in skipped, skipped.get(key, "")) for key in stack.targets
+    )
+    return World(deployers, observations, free, states)

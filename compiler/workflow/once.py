@@ -1,0 +1,77 @@
+"""`triplane run`: one more run now, beside what the set declares."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from compiler.diagnostics import Diagnostics, TargetUnreachable
+from compiler.model import Overrides, Stack
+from compiler.planning.changes import work_change
+from compiler.planning.outcomes import Action, Decision
+from compiler.planning.plan import Plan, WorkChange
+from compiler.targets.registry import merge_keys_of
+from compiler.workflow import compile as compiling
+from compiler.workflow.desired import desired_of
+from compiler.workflow.observe import look
+from compiler.workflow.plan import Planned
+from compiler.workflow.render import load_tasks
+
+
+def plan_runs(
+    paths: Sequence[str],
+    stack: Stack,
+    *,
+    num_jobs: int = 1,
+    only: Sequence[str] = (),
+    overrides: Overrides | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Planned:
+    """A plan that adds `num_jobs` numbered runs of each task at `paths` and touches no other.
+
+    With several, each sees its number in SKYPILOT_JOB_RANK and theirs in SKYPILOT_NUM_JOBS.
+    """
+    diagnostics = Diagnostics()
+    loaded = load_tasks(paths, stack, diagnostics, overrides=overrides, environ=environ)
+    diagnostics.raise_if_errors()
+    world = look(stack, only=only, with_artifacts=False, with_capacity=True)
+    works: list[WorkChange] = []
+    for work in loaded.works:
+        prepared = compiling.prepare(work, stack.root, diagnostics)
+        placement = compiling.place_work(prepared, stack, diagnostics, free=world.free, only=only)
+        if placement.chosen is None:
+            continue
+        spec = placement.chosen.target
+        if spec.key in world.silent:
+            raise TargetUnreachable(spec.key, world.silent[spec.key])
+        first = world.highest_run(work.name) + 1
+        for rank in range(num_jobs):
+            task = prepared.task
+            if num_jobs > 1:
+                numbered = {"SKYPILOT_JOB_RANK": str(rank), "SKYPILOT_NUM_JOBS": str(num_jobs)}
+                task = replace(task, envs={**task.envs, **numbered})
+            job = compiling.make_job(
+                replace(prepared, task=task),
+                stack,
+                spec,
+                placement.chosen.resources,
+                run=first + rank,
+            )
+            artifacts = compiling.render_job(job, diagnostics)
+            desired = desired_of(job, prepared, placement, artifacts, diagnostics, extra=True)
+            decision = Decision(
+                Action.CREATE, "asked for by `triplane run`", first + rank, frozenset((None,))
+            )
+            works.append(work_change(desired, None, decision, merge_keys_of(spec)))
+    diagnostics.raise_if_errors()
+    plan = Plan(
+        set=stack.set_name,
+        stack=stack.origin.document.source.path,
+        scope="paths",
+        inputs=dict(loaded.inputs),
+        arguments={"paths": list(paths)},
+        noted={},
+        works=tuple(works),
+        targets=world.targets,
+    )
+    return Planned(plan, world, loaded, tuple(diagnostics.sorted()))

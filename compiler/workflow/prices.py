@@ -1,0 +1,34 @@
+"""What a candidate costs per hour, from the stack's pricing or the catalogue."""
+
+from __future__ import annotations
+
+import math
+
+from compiler.model import Resources, Stack, TargetKind, TargetSpec
+
+
+def hourly_price(
+    resources: Resources, target: TargetSpec, stack: Stack, num_nodes: int
+) -> float | None:
+    """$/h for all nodes; 0 where hardware is owned and the stack prices nothing, None if unknown.
+
+    The stack's `pricing` gives $/h per accelerator, and per `cpu` and `memory` (GiB).
+    """
+    pricing = stack.pricing.get(target.key)
+    if pricing is not None:
+        per_node = 0.0
+        if resources.accelerator is not None:
+            per_node += math.ceil(resources.accelerator.count) * pricing.get(
+                resources.accelerator.name, 0.0
+            )
+        if resources.cpus is not None:
+            per_node += resources.cpus.value * pricing.get("cpu", 0.0)
+        if resources.memory is not None and not resources.memory.per_cpu:
+            per_node += resources.memory.value * pricing.get("memory", 0.0)
+        return per_node * num_nodes
+    if target.kind is not TargetKind.AWS:
+        return 0.0
+    from compiler.targets.aws.instances import choose_instance
+
+    instance = choose_instance(resources, target)
+    return None if instance is None or instance.price is None else instance.price * num_nodes
