@@ -1,0 +1,1 @@
+"""The command line: parses and prints, and calls compiler.workflow for everything else."""

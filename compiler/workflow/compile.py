@@ -12,7 +12,7 @@ from compiler.diagnostics import Diagnostic, Diagnostics, Related, Severity
 from compiler.diagnostics.codes import workflow as codes
 from compiler.model import GitWorkdir, LocalWorkdir, Resources, Stack, TargetSpec, Task
 from compiler.placement import Placement, Row, matching_targets, place
-from compiler.placement.accelerators import resolve_accelerators
+from compiler.placement.accelerators import names_of, resolve_accelerators
 from compiler.planning import digests
 from compiler.rendering.artifact import Artifact
 from compiler.rendering.filetree import FileTree, read_tree
@@ -41,10 +41,10 @@ class Prepared:
         return digests.files_digest(self.trees)
 
 
-def prepare(work: Work, root: str | None, diagnostics: Diagnostics) -> Prepared:
+def prepare(work: Work, stack: Stack, diagnostics: Diagnostics) -> Prepared:
     """Resolve what needs no target: accelerator names and the files the task brings along."""
-    task = resolve_accelerators(work.task, diagnostics)
-    trees = tuple(_trees(task, root, diagnostics))
+    task = resolve_accelerators(work.task, names_of(stack), diagnostics)
+    trees = tuple(_trees(task, stack.root, diagnostics))
     return Prepared(replace(work, task=task), task, trees, digests.spec_fields(task))
 
 

@@ -37,7 +37,7 @@ def plan_runs(
     world = look(stack, only=only, with_artifacts=False, with_capacity=True)
     works: list[WorkChange] = []
     for work in loaded.works:
-        prepared = compiling.prepare(work, stack.root, diagnostics)
+        prepared = compiling.prepare(work, stack, diagnostics)
         placement = compiling.place_work(prepared, stack, diagnostics, free=world.free, only=only)
         if placement.chosen is None:
             continue

@@ -19,6 +19,7 @@ from compiler.planning.states import ObservedRun, RunState
 from compiler.targets.registry import merge_keys_of
 from compiler.workflow import compile as compiling
 from compiler.workflow.desired import PROJECT, desired_of, placement_row, project_of
+from compiler.workflow.inputs import input_digests
 from compiler.workflow.load import Loaded
 from compiler.workflow.observe import World, look
 from compiler.workflow.render import load_tasks
@@ -64,7 +65,7 @@ def plan(
     diagnostics = Diagnostics()
     loaded = load_tasks(paths, stack, diagnostics, overrides=overrides, environ=environ)
     prepared = [
-        compiling.prepare(work, stack.root, diagnostics)
+        compiling.prepare(work, stack, diagnostics)
         for work in loaded.works
         if not options.names or work.name in options.names
     ]
@@ -92,17 +93,12 @@ def plan(
             )
     works.extend(planner.plan_projects(works))
     diagnostics.raise_if_errors()
-    inputs = {_label(path, stack): digest for path, digest in loaded.inputs.items()}
-    for item in prepared:
-        for tree in item.trees:
-            inputs[f"{_label(tree.local or tree.git_url or '', stack)}/"] = tree.digest
     stack_source = stack.origin.document.source
-    inputs[_label(stack_source.path, stack)] = _text_digest(stack_source.text)
     result = Plan(
         set=stack.set_name,
         stack=stack_source.path,
         scope="set" if whole_set else "paths",
-        inputs=dict(sorted(inputs.items())),
+        inputs=input_digests(loaded.inputs, prepared, stack),
         arguments=_arguments(paths, options, overrides),
         noted={"triplane": __version__},
         works=tuple(sorted(works, key=lambda change: (change.work, change.target))),
@@ -298,20 +294,6 @@ class _Planner:
             rows=(),
             placement=tuple(placement_row(row, placement) for row in placement.rows),
         )
-
-
-def _label(path: str, stack: Stack) -> str:
-    """A path relative to the stack file's folder, so that a plan works on another machine."""
-    if path.startswith("<") or "://" in path:
-        return path
-    base = os.path.dirname(os.path.abspath(stack.origin.document.source.path))  # noqa: PTH100,PTH120
-    return os.path.relpath(os.path.abspath(path), base).replace(os.sep, "/")  # noqa: PTH100
-
-
-def _text_digest(text: str) -> str:
-    import hashlib
-
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _arguments(

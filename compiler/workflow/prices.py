@@ -28,7 +28,10 @@ def hourly_price(
         return per_node * num_nodes
     if target.kind is not TargetKind.AWS:
         return 0.0
-    from compiler.targets.aws.instances import choose_instance
+    from compiler.catalog import Choice, choose_instance
 
-    instance = choose_instance(resources, target)
-    return None if instance is None or instance.price is None else instance.price * num_nodes
+    region = str(target.options.get("region") or target.key)
+    choice = choose_instance(resources, region)
+    if not isinstance(choice, Choice) or choice.usd_per_hour is None:
+        return None
+    return choice.usd_per_hour * num_nodes

@@ -51,7 +51,7 @@ def render(
     placements: dict[str, Placement] = {}
     targets: dict[str, TargetSpec] = {}
     for work in loaded.works:
-        prepared = compiling.prepare(work, stack.root, diagnostics)
+        prepared = compiling.prepare(work, stack, diagnostics)
         placement = compiling.place_work(prepared, stack, diagnostics, only=only)
         placements[work.name] = placement
         if placement.chosen is None:

@@ -71,3 +71,11 @@ NO_DOCUMENT = Code(
     "There is nothing to do.",
     "Name at least one YAML file with a task in it.",
 )
+BAD_PLAN = Code(
+    "bad-plan",
+    Severity.ERROR,
+    "The file is not a saved plan that this version can apply.",
+    "A plan is applied byte for byte; one that was edited, cut or made by another version may say "
+    "something else than what was reviewed.",
+    "Make the plan again with `triplane plan --out FILE`.",
+)

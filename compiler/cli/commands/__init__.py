@@ -1,0 +1,1 @@
+"""One module a command; each defines `command`, and is imported when it is run or completed."""

@@ -1,0 +1,34 @@
+"""`triplane destroy`"""
+
+from __future__ import annotations
+
+import click
+
+from compiler.cli import options, output, planning
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@options.stack_option
+@options.target_option
+@click.option("--auto-approve", is_flag=True, help="Do not ask before deleting anything.")
+@options.quiet_option
+def command(names, stack_path, only, auto_approve, quiet) -> int:
+    """Remove the works NAME, or everything that the set owns; the plan is shown first.
+
+    Live runs are cancelled. Records of runs that ended stay.
+
+    \b
+    Examples:
+      triplane destroy llama-pretrain --stack stacks/prod.yaml
+      triplane destroy --stack stacks/dev.yaml --auto-approve
+    """
+    from compiler.workflow import apply_plan, plan_destroy
+
+    stack = options.open_stack(stack_path)
+    planned = plan_destroy(stack, names, only=only)
+    planning.print_plan(planned.plan, "text")
+    if not planning.approve(planned.plan, auto_approve):
+        return 1
+    applied = apply_plan(planned.plan, stack, {}, output.Progress(quiet))
+    return planning.print_applied(applied, planned.plan)

@@ -1,0 +1,52 @@
+"""`triplane plan`"""
+
+from __future__ import annotations
+
+import click
+
+from compiler.cli import options, output, planning
+
+
+@click.command()
+@options.paths_argument
+@options.stack_option
+@click.option("--out", metavar="FILE", help="Save the plan, for `triplane apply FILE`.")
+@click.option("--offline", is_flag=True, help="Ask no cluster; only directories are compared.")
+@click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 if there are changes.")
+@options.format_option("text", "json", "markdown")
+@planning.plan_flags
+@options.override_options
+def command(paths, stack_path, out, offline, detailed_exitcode, format, **arguments) -> int:
+    """Show what an apply of PATHs, or of the whole set without PATHs, would change, and why.
+
+    Only without PATHs (and filters) are deletions planned.
+
+    \b
+    Examples:
+      triplane plan --stack stacks/prod.yaml
+      triplane plan tasks/train.yaml --stack stacks/prod.yaml --out plan.json
+      triplane plan --stack stacks/prod.yaml --format markdown >comment.md
+      triplane plan --stack stacks/prod.yaml --detailed-exitcode   # 2: there are changes
+    """
+    from compiler.planning.plan_file import to_json
+    from compiler.rendering.tree import write_atomically
+    from compiler.workflow import plan
+
+    planned = plan(
+        paths,
+        options.open_stack(stack_path),
+        options=planning.plan_options(arguments, offline=offline),
+        overrides=options.overrides_from(arguments),
+        environ=options.environ(),
+    )
+    output.print_diagnostics(planned.diagnostics)
+    planning.print_plan(planned.plan, format, plan_file=out)
+    if out:
+        from pathlib import Path
+
+        write_atomically(Path(out), to_json(planned.plan))
+        if format == "text":
+            click.echo(f"Saved; to carry out exactly this: triplane apply {out}", err=True)
+    if not planned.plan.complete and not offline:
+        return 3
+    return 2 if detailed_exitcode and planned.plan.has_changes else 0

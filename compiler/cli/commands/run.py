@@ -1,0 +1,43 @@
+"""`triplane run`"""
+
+from __future__ import annotations
+
+import click
+
+from compiler.cli import options, output, planning
+
+
+@click.command()
+@options.required_paths
+@options.stack_option
+@click.option("--num-jobs", type=click.IntRange(1, 10_000), default=1, help="How many runs.")
+@options.target_option
+@click.option("--auto-approve/--ask", default=True, help="Whether to start without asking.")
+@options.quiet_option
+@options.override_options
+def command(paths, stack_path, num_jobs, only, auto_approve, quiet, **overrides) -> int:
+    """Start one more run of each task at PATH now, beside what the set declares.
+
+    Its number is its own; `apply` neither replaces nor prunes it.
+
+    \b
+    Examples:
+      triplane run eval.yaml --stack stacks/prod.yaml --env CHECKPOINT=step-900
+      triplane run sweep.yaml --stack stacks/prod.yaml --num-jobs 8
+    """
+    from compiler.workflow import apply_plan, plan_runs, secrets_for
+
+    stack = options.open_stack(stack_path)
+    planned = plan_runs(
+        paths,
+        stack,
+        num_jobs=num_jobs,
+        only=only,
+        overrides=options.overrides_from(overrides),
+        environ=options.environ(),
+    )
+    output.print_diagnostics(planned.diagnostics)
+    if not planning.approve(planned.plan, auto_approve):
+        return 1
+    applied = apply_plan(planned.plan, stack, secrets_for(planned, stack), output.Progress(quiet))
+    return planning.print_applied(applied, planned.plan)

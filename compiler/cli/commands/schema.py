@@ -1,0 +1,29 @@
+"""`triplane schema`"""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+
+@click.command()
+@click.argument("kind", required=False)
+def command(kind) -> int:
+    """Print the JSON Schema of KIND, or the kinds there are.
+
+    \b
+    Examples:
+      triplane schema
+      triplane schema task >task.schema.json
+    """
+    from compiler.source import schema, schema_names
+
+    if kind is None:
+        for name in schema_names():
+            click.echo(name)
+        return 0
+    if kind not in schema_names():
+        raise click.UsageError(f"no schema {kind!r}; there are {', '.join(schema_names())}")
+    click.echo(json.dumps(schema(kind), indent=2, ensure_ascii=False))
+    return 0

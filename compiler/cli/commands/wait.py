@@ -1,0 +1,37 @@
+"""`triplane wait`"""
+
+from __future__ import annotations
+
+import click
+
+from compiler.cli import options, output
+
+
+@click.command()
+@click.argument("names", nargs=-1, metavar="[NAME]...")
+@options.stack_option
+@click.option(
+    "--for",
+    "until",
+    type=click.Choice(["running", "finished"]),
+    default="finished",
+    show_default=True,
+)
+@click.option("--timeout", type=float, metavar="SECONDS", help="How long to wait at most.")
+@options.quiet_option
+def command(names, stack_path, until, timeout, quiet) -> int:
+    """Wait until the last runs of NAMEs (default: all) are running or finished.
+
+    Its own exit codes: 0 succeeded, 100 failed, 101 not finished in the time given,
+    102 unknown, 103 cancelled.
+
+    \b
+    Examples:
+      triplane wait llama-pretrain --stack stacks/prod.yaml --timeout 3600
+      triplane wait --for running --stack stacks/prod.yaml
+    """
+    from compiler.workflow import wait
+
+    stack = options.open_stack(stack_path)
+    progress = output.Progress(quiet)
+    return int(wait(stack, names, until=until, timeout=timeout, progress=progress))

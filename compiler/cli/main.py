@@ -1,0 +1,124 @@
+"""The entry point: finds the command, and turns every failure into a message and an exit code."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from compiler import __version__
+from compiler.diagnostics import TriplaneError
+
+USAGE_EXIT = 64
+INTERRUPTED_EXIT = 130
+
+# In the order in which a newcomer meets them; the first sentence of each module's help.
+COMMANDS = {
+    "validate": "Check task, group, volume and stack files.",
+    "render": "Write the native artifacts of a stack's tasks to a folder.",
+    "diff": "Compare what is rendered now with a folder or a git revision.",
+    "plan": "Show what an apply would change, and why.",
+    "apply": "Carry out a plan.",
+    "run": "Start one more run of a task now.",
+    "status": "Show the runs of a set with their live states.",
+    "logs": "Print the logs of a run, all ranks together.",
+    "wait": "Wait until runs are running or finished.",
+    "cancel": "End live runs.",
+    "destroy": "Remove what a set owns, after a plan.",
+    "check": "Ask each target of a stack whether it can be used.",
+    "unlock": "Break the locks that a dead apply left behind.",
+    "schema": "Print a JSON Schema.",
+    "explain": "Explain a field of the dialect.",
+    "catalog": "List accelerators and the instance types that have them.",
+}
+
+
+class _Lazy(click.Group):
+    """Imports a command's module only when that command is wanted."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"compiler.cli.commands.{cmd_name}")
+        return module.command
+
+    def resolve_command(self, ctx: click.Context, args: list[str]):
+        try:
+            return super().resolve_command(ctx, args)
+        except click.UsageError as error:
+            import difflib
+
+            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            if close and "Did you mean" not in error.message:
+                error.message += f" Did you mean `{close[0]}`?"
+            raise
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.group(
+    cls=_Lazy,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="Exit codes: 0 done, 1 wrong input or failed work, 2 changes found "
+    "(--detailed-exitcode), 3 a target could not be reached, 4 the saved plan no longer "
+    "matches, 64 wrong usage, 130 interrupted.",
+)
+@click.version_option(__version__, prog_name="triplane")
+def cli() -> None:
+    """Compile SkyPilot-dialect YAML to Kubernetes, Slurm and AWS, and apply it by plan."""
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command line; returns its exit code and never raises."""
+    try:
+        result = cli.main(
+            args=list(arguments) if arguments is not None else None,
+            prog_name="triplane",
+            standalone_mode=False,
+        )
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except click.UsageError as error:
+        error.show()
+        return USAGE_EXIT
+    except click.ClickException as error:
+        error.show()
+        return 1
+    except (KeyboardInterrupt, click.Abort):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED_EXIT
+    except BrokenPipeError:
+        # The reader has gone (`| head`); keep the interpreter from saying so at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+    except TriplaneError as error:
+        from compiler.cli.output import print_error
+
+        print_error(error)
+        return error.exit_code
+    except OSError as error:
+        where = f"{error.filename}: " if error.filename else ""
+        click.echo(f"error: {where}{error.strerror or error}", err=True)
+        return 1
+    except Exception as error:
+        if os.environ.get("TRIPLANE_TRACEBACK"):
+            raise
+        click.echo(
+            f"internal error: {type(error).__name__}: {error}\n"
+            "This is a bug in triplane; TRIPLANE_TRACEBACK=1 shows where it happened.",
+            err=True,
+        )
+        return 1
+
+
+def entry() -> None:
+    """The `triplane` command."""
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""Options that several commands share, so that they mean the same everywhere."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
+
+import click
+
+from compiler.diagnostics import Diagnostics
+from compiler.model import Overrides, Stack
+
+paths_argument = click.argument("paths", nargs=-1, metavar="[PATH]...")
+required_paths = click.argument("paths", nargs=-1, required=True, metavar="PATH...")
+
+
+def stack_option(command: Callable) -> Callable:
+    return click.option(
+        "--stack",
+        "stack_path",
+        envvar="TRIPLANE_STACK",
+        required=True,
+        metavar="FILE",
+        help="The stack file: which targets exist and what the set is.  [env: TRIPLANE_STACK]",
+        shell_complete=_complete_stacks,
+    )(command)
+
+
+def format_option(*formats: str) -> Callable:
+    return click.option(
+        "--format",
+        "format",
+        type=click.Choice(formats),
+        default=formats[0],
+        show_default=True,
+        help="How to print the result.",
+    )
+
+
+target_option = click.option(
+    "--target", "only", multiple=True, metavar="KEY", help="Only this target (repeatable)."
+)
+every_target_option = click.option(
+    "--every-target",
+    is_flag=True,
+    help="Render each task for every target that can take it, not only where it is placed.",
+)
+quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress.")
+
+
+def override_options(command: Callable) -> Callable:
+    """The task overrides that SkyPilot's own command line has."""
+    for option in reversed(
+        (
+            click.option("--name", metavar="NAME", help="Override the task's name."),
+            click.option("--gpus", metavar="GPU:N", help="Override resources.accelerators."),
+            click.option("--num-nodes", type=int, metavar="N", help="Override num_nodes."),
+            click.option("--infra", metavar="INFRA", help="Override resources.infra."),
+            click.option("--workdir", metavar="DIR", help="Override workdir."),
+            click.option(
+                "--env",
+                multiple=True,
+                metavar="NAME[=VALUE]",
+                help="Set a variable; without VALUE it is taken from the environment.",
+            ),
+            click.option(
+                "--secret",
+                multiple=True,
+                metavar="NAME[=VALUE]",
+                help="Hand over a secret; without VALUE it is taken from the environment.",
+            ),
+            click.option(
+                "--config",
+                multiple=True,
+                metavar="KEY=VALUE",
+                help="Set a key of the task's config, as in kubernetes.namespace=ml.",
+            ),
+        )
+    ):
+        command = option(command)
+    return command
+
+
+def overrides_from(arguments: Mapping[str, object]) -> Overrides:
+    """The Overrides that `override_options` collected."""
+    return Overrides(
+        name=arguments["name"],
+        gpus=arguments["gpus"],
+        num_nodes=arguments["num_nodes"],
+        infra=arguments["infra"],
+        workdir=arguments["workdir"],
+        env=tuple(_pair(item) for item in arguments["env"]),
+        secret=tuple(_pair(item) for item in arguments["secret"]),
+        config=tuple(_required_pair(item, "--config") for item in arguments["config"]),
+    )
+
+
+def open_stack(path: str) -> Stack:
+    """The stack, or InvalidInput with everything that is wrong with it."""
+    from compiler.workflow import load_stack
+
+    diagnostics = Diagnostics()
+    stack = load_stack(path, diagnostics)
+    diagnostics.raise_if_errors()
+    assert stack is not None
+    return stack
+
+
+def environ() -> Mapping[str, str]:
+    return os.environ
+
+
+def _pair(text: str) -> tuple[str, str | None]:
+    name, sign, value = text.partition("=")
+    return name, value if sign else None
+
+
+def _required_pair(text: str, option: str) -> tuple[str, str]:
+    name, value = _pair(text)
+    if value is None:
+        raise click.UsageError(f"{option} takes KEY=VALUE, not {text!r}")
+    return name, value
+
+
+def _complete_stacks(ctx, param, incomplete: str) -> list[str]:
+    folder = Path(incomplete).parent if incomplete else Path()
+    found = [*Path("stacks").glob("*.yaml"), *folder.glob("*.yaml")]
+    return sorted({str(path) for path in found if str(path).startswith(incomplete)})

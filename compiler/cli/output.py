@@ -1,0 +1,82 @@
+"""Printing: results to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from collections.abc import Iterable, Sequence
+
+import click
+
+from compiler.diagnostics import Diagnostic, InvalidInput, Severity, TriplaneError
+from compiler.diagnostics.renderers import render
+
+
+def use_color(stream) -> bool:
+    """Colour on a terminal, unless NO_COLOR says otherwise."""
+    return stream.isatty() and not os.environ.get("NO_COLOR")
+
+
+def width(stream) -> int:
+    """Columns of the terminal; 100 where there is none."""
+    return shutil.get_terminal_size((100, 24)).columns if stream.isatty() else 100
+
+
+def print_diagnostics(
+    diagnostics: Sequence[Diagnostic], format: str = "text", *, to_stdout: bool = False
+) -> None:
+    """Render diagnostics; machine formats always go to standard output."""
+    machine = format in ("json", "sarif", "github")
+    if not diagnostics and not machine:
+        return
+    stream = sys.stdout if to_stdout or machine else sys.stderr
+    text = render(diagnostics, format, color=use_color(stream), width=width(stream))
+    click.echo(text, nl=not text.endswith("\n"), err=stream is sys.stderr, color=True)
+
+
+def print_error(error: TriplaneError) -> None:
+    """An expected failure: its diagnostics, then its message."""
+    print_diagnostics(error.diagnostics)
+    if isinstance(error, InvalidInput):
+        click.echo(summary(error.diagnostics), err=True)
+    else:
+        click.echo(f"error: {error}", err=True)
+
+
+def summary(diagnostics: Iterable[Diagnostic]) -> str:
+    """`2 errors, 1 warning`."""
+    items = list(diagnostics)
+    counts = []
+    for severity in Severity:
+        count = sum(item.severity is severity for item in items)
+        if count:
+            counts.append(f"{count} {severity}{'s' * (count != 1)}")
+    return ", ".join(counts)
+
+
+def print_json(shape: str, body: dict[str, object]) -> None:
+    """A machine-readable answer: `{"format_version", "kind", ...}`."""
+    document = {"format_version": "1.0", "kind": shape, **body}
+    click.echo(json.dumps(document, indent=1, ensure_ascii=False, sort_keys=True))
+
+
+def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    """Columns as wide as their content, without lines; nothing is cut."""
+    table = [list(header), *[[str(cell) for cell in row] for row in rows]]
+    widths = [max(len(row[column]) for row in table) for column in range(len(header))]
+    for index, row in enumerate(table):
+        line = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True))
+        click.echo(click.style(line.rstrip(), bold=index == 0), color=use_color(sys.stdout))
+
+
+class Progress:
+    """Lines about what is going on, on standard error, if somebody watches or asked for it."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+
+    def __call__(self, text: str) -> None:
+        if not self.quiet:
+            click.echo(f"  {text}", err=True)

@@ -1,0 +1,109 @@
+"""The words and signs that all views share."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from compiler.planning.differences import FieldAction, FieldChange
+from compiler.planning.outcomes import Action
+from compiler.planning.plan import Plan, WorkChange
+
+SIGNS = {
+    Action.CREATE: "+",
+    Action.UPDATE: "~",
+    Action.REPLACE: "±",
+    Action.DELETE: "-",
+    Action.NOOP: " ",
+    Action.DONE: "✓",
+    Action.SHOWN: "!",
+    Action.REFUSED: "✗",
+    Action.UNKNOWN: "?",
+}
+_COUNTED = {
+    "create": "to create",
+    "update": "to update",
+    "replace": "to replace",
+    "delete": "to delete",
+    "no-op": "unchanged",
+    "done": "done",
+    "shown": "ended without success",
+    "refused": "refused",
+    "unknown": "unknown",
+}
+_LONGEST_VALUE = 300
+
+
+def headline(plan: Plan) -> str:
+    """`Plan: 3 to create, 1 to delete.` or `No changes.`, with what is incomplete."""
+    counts = ", ".join(f"{count} {_COUNTED[action]}" for action, count in plan.counts().items())
+    if not plan.has_changes:
+        return f"No changes ({counts})." if counts else "No changes."
+    return f"Plan: {counts}."
+
+
+def title(change: WorkChange) -> str:
+    where = f" on {change.target}" if change.target else ""
+    run = f" run {change.run}" if change.run and not change.work.startswith("_") else ""
+    name = "project files" if change.work.startswith("_") else change.work
+    return f"{name}{where}: {change.action}{run}"
+
+
+def explanations(change: WorkChange) -> Iterator[str]:
+    """The lines below a change's title that say why."""
+    if change.reason:
+        yield change.reason
+    for item in change.because:
+        yield f"because {item.field} changed" + (f" ({item.location})" if item.location else "")
+    if change.note:
+        yield change.note
+    rows = change.placement
+    if change.action.changes and (len(rows) > 1 or any(row.price for row in rows)):
+        for row in rows:
+            mark = "placed" if row.chosen else "not placed"
+            price = f", {row.price:.2f} $/h" if row.price else ""
+            free = f", {row.free} free" if row.free is not None else ""
+            why = f": {row.reason}" if row.reason else ""
+            wanted = f" {row.resources}" if row.resources else ""
+            yield f"{mark} on {row.target}{wanted}{price}{free}{why}"
+    for name in change.required:
+        yield f"must exist on {change.target}: secret {name}"
+
+
+def field_lines(change: FieldChange) -> Iterator[tuple[str, str]]:
+    """(sign, text) lines of one field's difference."""
+    label = change.path or "text"
+    if change.lines:
+        yield "~", f"{label}:"
+        for line in change.lines:
+            sign = line[0] if line[:1] in "+-@" else " "
+            yield sign, f"  {line}"
+    elif change.action is FieldAction.ADD:
+        yield "+", f"{label}: {_value(change.after)}"
+    elif change.action is FieldAction.REMOVE:
+        yield "-", f"{label}: {_value(change.before)}"
+    else:
+        yield "~", f"{label}: {_value(change.before)} -> {_value(change.after)}"
+
+
+def next_steps(plan: Plan) -> Iterator[str]:
+    for target in plan.targets:
+        if not target.asked:
+            yield f"{target.target} was not asked: {target.reason}"
+    if plan.has_changes and not plan.applyable:
+        yield "This plan cannot be applied as it is."
+
+
+def visible(text: str) -> str:
+    """Control characters made harmless for a terminal."""
+    return "".join(
+        char if char.isprintable() or char == "\t" else char.encode("unicode_escape").decode()
+        for char in text
+    )
+
+
+def _value(value: object) -> str:
+    text = value if isinstance(value, str) and value else json.dumps(value, ensure_ascii=False)
+    if len(text) > _LONGEST_VALUE:
+        text = f"{text[:_LONGEST_VALUE]}… ({len(text)} characters)"
+    return visible(text)

@@ -1,0 +1,94 @@
+"""Saved plans: opened together with the input that they were made from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from compiler.diagnostics import Diagnostics, InvalidInput, PlanOutdated
+from compiler.diagnostics.codes import workflow as codes
+from compiler.model import Overrides, Stack
+from compiler.planning.plan import Plan
+from compiler.planning.plan_file import BadPlanFile, from_json
+from compiler.workflow import compile as compiling
+from compiler.workflow.desired import secret_values
+from compiler.workflow.inputs import input_digests
+from compiler.workflow.load import load_stack
+from compiler.workflow.plan import Planned
+from compiler.workflow.render import load_tasks
+
+SecretValues = Mapping[str, Mapping[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A saved plan, its stack, and the secret values handed over again."""
+
+    plan: Plan
+    stack: Stack
+    secrets: SecretValues
+
+
+def open_plan(
+    path: str,
+    stack_path: str | None = None,
+    *,
+    overrides: Overrides | None = None,
+    environ: Mapping[str, str] | None = None,
+) -> Opened:
+    """Read a saved plan and check its inputs.
+
+    Raise InvalidInput for a file that is no plan of this format, PlanOutdated if an input
+    (YAML, stack, files) is no longer what it was. `overrides` hands over secrets again; the
+    other overrides are the plan's own.
+    """
+    try:
+        plan = from_json(Path(path).read_text(encoding="utf-8"))
+    except (BadPlanFile, UnicodeDecodeError) as error:
+        raise InvalidInput([codes.BAD_PLAN.at(None, f"{path}: {error}")]) from None
+    diagnostics = Diagnostics()
+    stack = load_stack(stack_path or plan.stack, diagnostics)
+    diagnostics.raise_if_errors()
+    assert stack is not None
+    if stack.set_name != plan.set:
+        raise PlanOutdated([f"the plan is of set {plan.set!r}, the stack's is {stack.set_name!r}"])
+    if plan.scope == "destroy":
+        return Opened(plan, stack, {})
+    handed_over = (overrides or Overrides()).secret
+    own = replace(Overrides.from_public(plan.arguments.get("overrides", {})), secret=handed_over)
+    paths = tuple(plan.arguments.get("paths", ()))
+    loaded = load_tasks(paths, stack, diagnostics, overrides=own, environ=environ)
+    names = plan.arguments.get("names")
+    prepared = [
+        compiling.prepare(work, stack, diagnostics)
+        for work in loaded.works
+        if not names or work.name in names
+    ]
+    now = input_digests(loaded.inputs, prepared, stack)
+    moved = [
+        f"{name} {'changed' if name in now else 'is gone'}"
+        for name, digest in plan.inputs.items()
+        if now.get(name) != digest
+    ]
+    moved += [f"{name} is new" for name in now if name not in plan.inputs]
+    if moved:
+        raise PlanOutdated(moved)
+    diagnostics.raise_if_errors()
+    tasks = {item.work.name: item.task for item in prepared}
+    secrets = {
+        change.work: secret_values(tasks[change.work], stack, change.target)
+        for change in plan.works
+        if change.work in tasks
+    }
+    return Opened(plan, stack, secrets)
+
+
+def secrets_for(planned: Planned, stack: Stack) -> SecretValues:
+    """The values that an apply of this fresh plan hands over."""
+    tasks = {work.name: work.task for work in planned.loaded.works}
+    return {
+        change.work: secret_values(tasks[change.work], stack, change.target)
+        for change in planned.plan.works
+        if change.work in tasks
+    }
