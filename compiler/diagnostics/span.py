@@ -11,11 +11,38 @@ class SourceText:
 
     `path` is what is shown to people: relative to the current folder where possible,
     `<stdin>` for standard input, `<command line>` for values from flags.
+    Ranges that hold a secret are hidden: renderers never print what stands there.
     """
 
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
+        self._hidden: list[Span] = []
+
+    def hide(self, span: Span) -> None:
+        """From now on no renderer quotes this range."""
+        if span not in self._hidden:
+            self._hidden.append(span)
+
+    def hides(self, span: Span) -> bool:
+        """Whether any part of the range is hidden."""
+        start, end = (span.line, span.column), (span.end_line, span.end_column)
+        return any(
+            start < (hidden.end_line, hidden.end_column) and (hidden.line, hidden.column) < end
+            for hidden in self._hidden
+        )
+
+    def hidden_columns(self, number: int) -> list[tuple[int, int]]:
+        """The hidden ranges of a line: pairs of first column and the one behind the last."""
+        behind = len(self.line(number)) + 1
+        return [
+            (
+                span.column if span.line == number else 1,
+                span.end_column if span.end_line == number else behind,
+            )
+            for span in self._hidden
+            if span.line <= number <= span.end_line
+        ]
 
     @cached_property
     def lines(self) -> list[str]:

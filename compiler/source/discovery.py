@@ -1,0 +1,89 @@
+"""From the paths on a command line to the documents of all files."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from compiler.diagnostics import Diagnostics
+from compiler.diagnostics.codes import source as codes
+from compiler.source.document import Document
+from compiler.source.reading import (
+    file_not_found,
+    file_unreadable,
+    read_file,
+    read_stdin,
+    shown_path,
+)
+from compiler.source.wording import quoted
+
+STDIN = "-"
+_EXTENSIONS = (".yaml", ".yml")
+
+
+def discover(paths: Iterable[str | os.PathLike[str]], diagnostics: Diagnostics) -> list[str]:
+    """The files that the paths mean, each once, in a stable order.
+
+    A file is taken as given, whatever its name; a folder stands for the *.yaml and *.yml files
+    below it, sorted, without hidden files and folders; `-` is standard input. What is not there
+    or holds nothing is reported.
+    """
+    found: dict[str, str] = {}
+    for given in paths:
+        path = os.fspath(given)
+        if path == STDIN:
+            found.setdefault(STDIN, STDIN)
+            continue
+        try:
+            os.stat(path)
+        except FileNotFoundError:
+            diagnostics.add(file_not_found(shown_path(path)))
+            continue
+        except (OSError, ValueError) as error:
+            diagnostics.add(file_unreadable(shown_path(path), error))
+            continue
+        if not os.path.isdir(path):
+            found.setdefault(os.path.realpath(path), path)
+            continue
+        files = _files_below(path, diagnostics)
+        if not files:
+            diagnostics.add(
+                codes.NO_INPUT_FILES.at(
+                    None,
+                    f"the folder {quoted(shown_path(path))} holds no *.yaml or *.yml file",
+                    hint="name the folder that holds the files; hidden ones are skipped",
+                )
+            )
+        for file in files:
+            found.setdefault(os.path.realpath(file), file)
+    return list(found.values())
+
+
+def read_paths(
+    paths: Iterable[str | os.PathLike[str]], diagnostics: Diagnostics
+) -> list[list[Document]]:
+    """The documents of every file that the paths mean: one list a file, in order.
+
+    A file that cannot be read is reported and gives an empty list; it never stops the others.
+    """
+    return [
+        read_stdin(diagnostics) if path == STDIN else read_file(path, diagnostics)
+        for path in discover(paths, diagnostics)
+    ]
+
+
+def _files_below(folder: str, diagnostics: Diagnostics) -> list[str]:
+    def report(error: OSError) -> None:
+        diagnostics.add(file_unreadable(shown_path(error.filename), error))
+
+    files: list[str] = []
+    for above, folders, names in os.walk(folder, onerror=report):
+        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        files.extend(
+            path
+            for name in names
+            if not name.startswith(".")
+            and name.endswith(_EXTENSIONS)
+            and os.path.isfile(path := os.path.join(above, name))
+        )
+    return sorted(files, key=lambda path: path.split(os.sep))

@@ -1,0 +1,165 @@
+"""What a file is: a task, a pipeline, a group, volumes or a stack."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.diagnostics import Diagnostics, Related
+from compiler.diagnostics.codes import schema as schema_codes
+from compiler.diagnostics.codes import source as codes
+from compiler.source.document import Document, Kind
+from compiler.source.suggestions import suggest
+from compiler.source.wording import described
+
+VOLUME_TYPES = ("k8s-pvc", "k8s-hostpath", "runpod-network-volume")
+_HEADER_FIELDS = frozenset({"name", "execution"})
+_GROUP_FIELDS = _HEADER_FIELDS | {"primary_tasks", "termination_delay", "inter_connection"}
+_EXECUTIONS = ("parallel", "serial")
+
+# Fields that only a task has. `name`, `config`, `secrets` say nothing: others have them too.
+_TASK_FIELDS = frozenset(
+    {
+        "api_server_access",
+        "envs",
+        "event_callback",
+        "file_mounts",
+        "inputs",
+        "managed_secrets",
+        "num_nodes",
+        "outputs",
+        "pool",
+        "resources",
+        "run",
+        "service",
+        "setup",
+        "volumes",
+        "workdir",
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """What the documents of one file are together.
+
+    TASK has one document, PIPELINE its tasks in order (with or without a header), GROUP a
+    header and its tasks, VOLUME one or more volumes, STACK one. `documents` is empty where
+    reading failed.
+    """
+
+    kind: Kind
+    header: Document | None
+    documents: tuple[Document, ...]
+
+
+def classify(data: dict[str, Any]) -> Kind:
+    """What one document is on its own; TASK wherever there is doubt."""
+    fields = {key for key, value in data.items() if value is not None}
+    if fields & _TASK_FIELDS:
+        return Kind.TASK
+    if "targets" in fields or "set" in fields:
+        return Kind.STACK
+    if "type" in fields or "size" in fields or "use_existing" in fields:
+        return Kind.VOLUME
+    return Kind.TASK
+
+
+def detect(documents: Sequence[Document], diagnostics: Diagnostics) -> Unit:
+    """What the documents of one file are together; they come back with their kinds set.
+
+    A first document with nothing but `name` (and `execution: serial`) is the header of a
+    pipeline, one with `execution: parallel` the header of a group; a name alone, with no
+    document after it, is an empty task. Reports documents that do not go together.
+    """
+    if not documents:
+        return Unit(Kind.TASK, None, ())
+    documents = [document.of_kind(classify(document.data)) for document in documents]
+    first = documents[0]
+    if first.kind is not Kind.TASK:
+        return _others(documents, diagnostics)
+    _refuse_other_kinds(documents, diagnostics)
+    tasks = [document for document in documents if document.kind is Kind.TASK]
+    header_kind = _header_kind(first, alone=len(tasks) == 1)
+    if header_kind is None:
+        kind = Kind.PIPELINE if len(tasks) > 1 else Kind.TASK
+        return Unit(kind, None, tuple(tasks))
+    header = first.of_kind(header_kind)
+    _check_execution(header, diagnostics)
+    if header_kind is Kind.GROUP and len(tasks) == 1:
+        diagnostics.add(
+            codes.GROUP_WITHOUT_TASKS.at(
+                header.key_span(("execution",)),
+                "no task follows this group header",
+                hint="add the tasks, each in a document of its own after `---`",
+            )
+        )
+    return Unit(header_kind, header, tuple(tasks[1:]))
+
+
+def _header_kind(first: Document, *, alone: bool) -> Kind | None:
+    """PIPELINE or GROUP where the first document is a header, None where it is a task."""
+    fields = set(first.data)
+    execution = first.data.get("execution")
+    if execution is None:
+        return (
+            Kind.PIPELINE if "name" in fields and fields <= _HEADER_FIELDS and not alone else None
+        )
+    if execution == "parallel":
+        return Kind.GROUP
+    if fields <= _HEADER_FIELDS:
+        near_group = isinstance(execution, str) and suggest(execution, _EXECUTIONS) == "parallel"
+        return Kind.GROUP if near_group else Kind.PIPELINE
+    # A field of groups only, or a near miss of `parallel`; else the schema of tasks refuses it.
+    return Kind.GROUP if fields <= _GROUP_FIELDS else None
+
+
+def _check_execution(header: Document, diagnostics: Diagnostics) -> None:
+    execution = header.data.get("execution")
+    expected = {Kind.GROUP: ("parallel",), Kind.PIPELINE: (None, "serial")}
+    if execution in expected[header.kind]:
+        return
+    near = suggest(execution, _EXECUTIONS) if isinstance(execution, str) else None
+    diagnostics.add(
+        schema_codes.INVALID_VALUE.at(
+            header.span(("execution",)),
+            "`execution` of a header is `parallel` (a group) or `serial` (a pipeline)",
+            found=described(execution),
+            expected="`parallel` or `serial`",
+            hint=f"did you mean `{near}`?" if near else None,
+        )
+    )
+
+
+def _others(documents: list[Document], diagnostics: Diagnostics) -> Unit:
+    """Volumes or a stack."""
+    first = documents[0]
+    _refuse_other_kinds(documents, diagnostics)
+    same = tuple(document for document in documents if document.kind is first.kind)
+    if first.kind is Kind.STACK:
+        for further in same[1:]:
+            diagnostics.add(
+                codes.SEVERAL_DOCUMENTS.at(
+                    further.key_span(()),
+                    "a stack file holds one document",
+                    hint="put the second stack into a file of its own",
+                    related=[Related("the first stack starts here", first.key_span(()))],
+                )
+            )
+        same = same[:1]
+    return Unit(first.kind, None, same)
+
+
+def _refuse_other_kinds(documents: list[Document], diagnostics: Diagnostics) -> None:
+    first = documents[0]
+    for document in documents[1:]:
+        if document.kind is not first.kind:
+            diagnostics.add(
+                codes.MIXED_KINDS.at(
+                    document.key_span(()),
+                    f"this document is a {document.kind}, the first one of the file a {first.kind}",
+                    hint="put it into a file of its own",
+                    related=[Related("the first document starts here", first.key_span(()))],
+                )
+            )
