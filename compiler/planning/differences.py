@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import difflib
 import enum
+import json
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -74,14 +76,14 @@ def compare_objects(old: dict, new: dict, merge_keys: MergeKeys) -> list[FieldCh
 
 
 def _compare(old, new, shown: str, path: tuple[str, ...], keys_of) -> Iterator[FieldChange]:
-    if old == new and type(old) is type(new):
-        return
     if isinstance(old, dict) and isinstance(new, dict):
         for key in [*old, *(key for key in new if key not in old)]:
             below = f"{shown}.{_step(key)}" if shown else _step(key)
             yield from _compare_member(old, new, key, below, (*path, str(key)), keys_of)
     elif isinstance(old, list) and isinstance(new, list):
         yield from _compare_lists(old, new, shown, path, keys_of)
+    elif _same(old, new):
+        return
     elif isinstance(old, str) and isinstance(new, str):
         yield _text_change(shown, old, new)
     else:
@@ -100,7 +102,8 @@ def _compare_member(old, new, key, shown, path, keys_of) -> Iterator[FieldChange
 def _compare_lists(old: list, new: list, shown, path, keys_of) -> Iterator[FieldChange]:
     keys = keys_of(path)
     if keys is None or not all(_has_keys(item, keys) for item in (*old, *new)):
-        yield FieldChange(shown, FieldAction.CHANGE, old, new)
+        if not _same(old, new):
+            yield FieldChange(shown, FieldAction.CHANGE, old, new)
         return
     by_key_old = {_identity(item, keys): item for item in old}
     by_key_new = {_identity(item, keys): item for item in new}
@@ -119,10 +122,16 @@ def _identity(item: dict, keys: Sequence[str]) -> tuple:
     return tuple(item.get(key, "") for key in keys)
 
 
+def _same(old: object, new: object) -> bool:
+    """Equal as JSON, where 1 and true differ."""
+    return json.dumps(old, sort_keys=True, default=str) == json.dumps(
+        new, sort_keys=True, default=str
+    )
+
+
 def _step(key: object) -> str:
     text = str(key)
-    plain = all(part.isalnum() for part in text.split("_")) and text
-    return text if plain else f'"{text}"'
+    return text if re.fullmatch(r"[\w-]+", text) else f'"{text}"'
 
 
 def _text_change(shown: str, old: str, new: str) -> FieldChange:
