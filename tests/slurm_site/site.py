@@ -59,8 +59,12 @@ class SlurmSite:
     def temporary(cls, **settings: Any) -> SlurmSite:
         """A site in a new folder below /tmp; the settings are those of the class."""
         folder = Path(tempfile.mkdtemp(prefix="triplane-slurm-", dir="/tmp"))
-        folder.chmod(0o755)
-        return cls(folder, **settings)
+        try:
+            folder.chmod(0o755)
+            return cls(folder, **settings)
+        except BaseException:
+            folder.rmdir()
+            raise
 
     @classmethod
     def load(cls, state_dir: str | Path) -> SlurmSite:
