@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import os
+import pathlib
 from collections.abc import Iterable
 
 from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.codes import source as codes
 from compiler.source.document import Document
+from compiler.source.kinds import Unit, detect
 from compiler.source.reading import (
     file_not_found,
     file_unreadable,
@@ -34,15 +36,16 @@ def discover(paths: Iterable[str | os.PathLike[str]], diagnostics: Diagnostics) 
         if path == STDIN:
             found.setdefault(STDIN, STDIN)
             continue
+        place = pathlib.Path(path)
         try:
-            os.stat(path)
+            place.stat()
         except FileNotFoundError:
             diagnostics.add(file_not_found(shown_path(path)))
             continue
         except (OSError, ValueError) as error:
             diagnostics.add(file_unreadable(shown_path(path), error))
             continue
-        if not os.path.isdir(path):
+        if not place.is_dir():
             found.setdefault(os.path.realpath(path), path)
             continue
         files = _files_below(path, diagnostics)
@@ -72,18 +75,22 @@ def read_paths(
     ]
 
 
+def read_units(paths: Iterable[str | os.PathLike[str]], diagnostics: Diagnostics) -> list[Unit]:
+    """What every file that the paths mean is, in order; files without a document are left out."""
+    units = (detect(documents, diagnostics) for documents in read_paths(paths, diagnostics))
+    return [unit for unit in units if unit.documents]
+
+
 def _files_below(folder: str, diagnostics: Diagnostics) -> list[str]:
     def report(error: OSError) -> None:
         diagnostics.add(file_unreadable(shown_path(error.filename), error))
 
-    files: list[str] = []
+    files: list[pathlib.Path] = []
     for above, folders, names in os.walk(folder, onerror=report):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        files.extend(
-            path
-            for name in names
-            if not name.startswith(".")
-            and name.endswith(_EXTENSIONS)
-            and os.path.isfile(path := os.path.join(above, name))
-        )
-    return sorted(files, key=lambda path: path.split(os.sep))
+        for name in names:
+            if name.endswith(_EXTENSIONS) and not name.startswith("."):
+                file = pathlib.Path(above, name)
+                if file.is_file():
+                    files.append(file)
+    return [str(file) for file in sorted(files, key=lambda file: file.parts)]

@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from compiler.diagnostics import Diagnostics, Related
-from compiler.diagnostics.codes import schema as schema_codes
+from compiler.diagnostics import Diagnostics, Related, SourceText
 from compiler.diagnostics.codes import source as codes
 from compiler.source.document import Document, Kind
 from compiler.source.suggestions import suggest
-from compiler.source.wording import described
 
-VOLUME_TYPES = ("k8s-pvc", "k8s-hostpath", "runpod-network-volume")
 _HEADER_FIELDS = frozenset({"name", "execution"})
 _GROUP_FIELDS = _HEADER_FIELDS | {"primary_tasks", "termination_delay", "inter_connection"}
 _EXECUTIONS = ("parallel", "serial")
@@ -44,14 +41,18 @@ _TASK_FIELDS = frozenset(
 class Unit:
     """What the documents of one file are together.
 
-    TASK has one document, PIPELINE its tasks in order (with or without a header), GROUP a
-    header and its tasks, VOLUME one or more volumes, STACK one. `documents` is empty where
-    reading failed.
+    TASK, VOLUME and STACK have one document, PIPELINE has its tasks in order (with or without a
+    header), GROUP a header and its tasks. `documents` is empty where reading failed.
     """
 
     kind: Kind
     header: Document | None
     documents: tuple[Document, ...]
+
+    @property
+    def source(self) -> SourceText:
+        """The text of the file; raises IndexError where reading failed."""
+        return (self.header or self.documents[0]).source
 
 
 def classify(data: dict[str, Any]) -> Kind:
@@ -78,7 +79,7 @@ def detect(documents: Sequence[Document], diagnostics: Diagnostics) -> Unit:
     documents = [document.of_kind(classify(document.data)) for document in documents]
     first = documents[0]
     if first.kind is not Kind.TASK:
-        return _others(documents, diagnostics)
+        return _single(documents, diagnostics)
     _refuse_other_kinds(documents, diagnostics)
     tasks = [document for document in documents if document.kind is Kind.TASK]
     header_kind = _header_kind(first, alone=len(tasks) == 1)
@@ -86,7 +87,6 @@ def detect(documents: Sequence[Document], diagnostics: Diagnostics) -> Unit:
         kind = Kind.PIPELINE if len(tasks) > 1 else Kind.TASK
         return Unit(kind, None, tuple(tasks))
     header = first.of_kind(header_kind)
-    _check_execution(header, diagnostics)
     if header_kind is Kind.GROUP and len(tasks) == 1:
         diagnostics.add(
             codes.GROUP_WITHOUT_TASKS.at(
@@ -115,40 +115,21 @@ def _header_kind(first: Document, *, alone: bool) -> Kind | None:
     return Kind.GROUP if fields <= _GROUP_FIELDS else None
 
 
-def _check_execution(header: Document, diagnostics: Diagnostics) -> None:
-    execution = header.data.get("execution")
-    expected = {Kind.GROUP: ("parallel",), Kind.PIPELINE: (None, "serial")}
-    if execution in expected[header.kind]:
-        return
-    near = suggest(execution, _EXECUTIONS) if isinstance(execution, str) else None
-    diagnostics.add(
-        schema_codes.INVALID_VALUE.at(
-            header.span(("execution",)),
-            "`execution` of a header is `parallel` (a group) or `serial` (a pipeline)",
-            found=described(execution),
-            expected="`parallel` or `serial`",
-            hint=f"did you mean `{near}`?" if near else None,
-        )
-    )
-
-
-def _others(documents: list[Document], diagnostics: Diagnostics) -> Unit:
-    """Volumes or a stack."""
+def _single(documents: list[Document], diagnostics: Diagnostics) -> Unit:
+    """A volume or a stack."""
     first = documents[0]
     _refuse_other_kinds(documents, diagnostics)
-    same = tuple(document for document in documents if document.kind is first.kind)
-    if first.kind is Kind.STACK:
-        for further in same[1:]:
+    for further in documents[1:]:
+        if further.kind is first.kind:
             diagnostics.add(
                 codes.SEVERAL_DOCUMENTS.at(
                     further.key_span(()),
-                    "a stack file holds one document",
-                    hint="put the second stack into a file of its own",
-                    related=[Related("the first stack starts here", first.key_span(()))],
+                    f"a {first.kind} file holds one document",
+                    hint=f"put this {first.kind} into a file of its own",
+                    related=[Related(f"the first {first.kind} is here", first.key_span(()))],
                 )
             )
-        same = same[:1]
-    return Unit(first.kind, None, same)
+    return Unit(first.kind, None, (first,))
 
 
 def _refuse_other_kinds(documents: list[Document], diagnostics: Diagnostics) -> None:

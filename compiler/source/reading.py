@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import codecs
 import os
-import stat
+import pathlib
 import sys
 
 from yaml.error import YAMLError
@@ -68,9 +68,6 @@ def read_file(path: str | os.PathLike[str], diagnostics: Diagnostics) -> list[Do
     """The documents of a file (UTF-8, with or without a byte order mark)."""
     label = shown_path(path)
     try:
-        mode = os.stat(path).st_mode
-        if stat.S_ISDIR(mode):
-            raise IsADirectoryError("it is a folder")
         with open(path, "rb") as file:
             content = file.read(MAX_FILE_BYTES + 1)
     except FileNotFoundError:
@@ -94,14 +91,11 @@ def read_stdin(diagnostics: Diagnostics) -> list[Document]:
 
 def shown_path(path: str | os.PathLike[str]) -> str:
     """The path for messages: relative to the current folder where it lies below it."""
-    text = os.fspath(path)
-    if os.path.isabs(text):
-        here = os.getcwd()
-        if text.startswith(here.rstrip("/") + "/"):
-            text = os.path.relpath(text, here)
-    else:
-        text = os.path.normpath(text)
-    return text.encode("utf-8", "replace").decode()
+    place = pathlib.Path(path)
+    here = pathlib.Path.cwd()
+    if place.is_absolute() and place.is_relative_to(here):
+        place = place.relative_to(here)
+    return os.path.normpath(place).encode("utf-8", "replace").decode()
 
 
 def _read_bytes(content: bytes, label: str, diagnostics: Diagnostics) -> list[Document]:

@@ -31,7 +31,7 @@ _problems: tuple[tuple[str, str, str], ...] = (
     (
         "block sequence entries are not allowed",
         "a list item is not expected here",
-        "start the list on a line of its own, or write `[a, b]`; quote a text that starts with `- `",
+        "start the list on a line of its own, or write `[a, b]`",
     ),
     (
         "expected ',' or ']'",
@@ -76,7 +76,7 @@ _problems: tuple[tuple[str, str, str], ...] = (
     (
         "expected key",
         "a field (`name: value`) is expected here",
-        "check the indentation of this line and of the ones before; quote values with quotes in them",
+        "check the indentation here and before; quote values that hold quotes or ` #`",
     ),
     (
         "could not find expected ':'",
@@ -199,15 +199,13 @@ def _marked(source: SourceText, error: MarkedYAMLError) -> Diagnostic:
             "this alias refers to nothing: no anchor of that name comes before it",
             hint="define the anchor (`&name`) earlier, or quote a text that starts with `*`",
         )
-    for part, message, hint in _problems:
-        if part in problem:
-            break
-    else:
-        message, hint = problem, ""
+    message, hint = next(
+        ((message, hint) for part, message, hint in _problems if part in problem), (problem, None)
+    )
     related = []
     if error.context_mark and mark and error.context_mark.line != mark.line:
         related.append(Related("started here", _at(source, error.context_mark)))
-    return codes.YAML_SYNTAX.at(span, message, hint=hint or None, related=related)
+    return codes.YAML_SYNTAX.at(span, message, hint=hint, related=related)
 
 
 def _at(source: SourceText, mark: Mark) -> Span:

@@ -12,7 +12,7 @@ TYPE_NAMES = {
     "string": "a text",
     "integer": "a whole number",
     "number": "a number",
-    "boolean": "true or false",
+    "boolean": "a boolean",
     "object": "a map",
     "array": "a list",
     "null": "nothing",

@@ -105,7 +105,7 @@ KEY_NOT_TEXT = Code(
     "key-not-text",
     Severity.ERROR,
     "A key is read as a number, boolean, date, list or map instead of a text.",
-    "Names of fields, variables and paths are texts; YAML 1.1 reads `on` as true and 1 as a number.",
+    "Names of fields, variables and paths are texts; YAML 1.1 reads `on` as true, 1 as a number.",
     "Quote the key.",
     example="envs: {on: 1}",
 )
