@@ -1,0 +1,1 @@
+"""Speed, measured: `python -m bench` runs everything and prints ratios with their spread."""

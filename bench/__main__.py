@@ -1,0 +1,23 @@
+"""`python -m bench [NAME...]`: every benchmark, or those named."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+NAMES = ("reading", "startup", "throughput", "peers")
+
+
+def main(names: list[str]) -> int:
+    unknown = set(names) - set(NAMES)
+    if unknown:
+        print(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
+        return 64
+    for name in names or NAMES:
+        print(f"\n== {name}", flush=True)
+        importlib.import_module(f"bench.{name}").main()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
