@@ -12,28 +12,72 @@ Every call raises a subclass of `compiler.diagnostics.TriplaneError`, whose `exi
 command line's, or returns a frozen result; none of them prints or exits.
 """
 
-from compiler.diagnostics import Diagnostics
-from compiler.workflow.apply import Applied, StepResult, apply_plan
-from compiler.workflow.destroy import plan_destroy
-from compiler.workflow.diff import TreeDiff, diff
-from compiler.workflow.explain import Explanation, explain
-from compiler.workflow.live import (
-    RunStatus,
-    Status,
-    Waited,
-    cancel,
-    check,
-    logs,
-    status,
-    unlock,
-    wait,
-)
-from compiler.workflow.load import Loaded, Work, load, load_stack
-from compiler.workflow.once import plan_runs
-from compiler.workflow.plan import Planned, PlanOptions, plan
-from compiler.workflow.render import Rendering, render
-from compiler.workflow.saved import Opened, open_plan, secrets_for
-from compiler.workflow.validate import Report, validate
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from compiler.diagnostics import Diagnostics
+    from compiler.workflow.apply import Applied, StepResult, apply_plan
+    from compiler.workflow.destroy import plan_destroy
+    from compiler.workflow.diff import TreeDiff, diff
+    from compiler.workflow.explain import Explanation, explain
+    from compiler.workflow.live import (
+        RunStatus,
+        Status,
+        Waited,
+        cancel,
+        check,
+        logs,
+        status,
+        unlock,
+        wait,
+    )
+    from compiler.workflow.load import Loaded, Work, load, load_stack
+    from compiler.workflow.once import plan_runs
+    from compiler.workflow.plan import Planned, PlanOptions, plan
+    from compiler.workflow.render import Rendering, render
+    from compiler.workflow.saved import Opened, open_plan, secrets_for
+    from compiler.workflow.validate import Report, validate
+
+# Where each name lives. A name's module is loaded when the name is first used, so that
+# `validate` never waits for what only `apply` needs.
+_HOME = {
+    "Applied": "compiler.workflow.apply",
+    "Diagnostics": "compiler.diagnostics",
+    "Explanation": "compiler.workflow.explain",
+    "Loaded": "compiler.workflow.load",
+    "Opened": "compiler.workflow.saved",
+    "PlanOptions": "compiler.workflow.plan",
+    "Planned": "compiler.workflow.plan",
+    "Rendering": "compiler.workflow.render",
+    "Report": "compiler.workflow.validate",
+    "RunStatus": "compiler.workflow.live",
+    "Status": "compiler.workflow.live",
+    "StepResult": "compiler.workflow.apply",
+    "TreeDiff": "compiler.workflow.diff",
+    "Waited": "compiler.workflow.live",
+    "Work": "compiler.workflow.load",
+    "apply_plan": "compiler.workflow.apply",
+    "cancel": "compiler.workflow.live",
+    "check": "compiler.workflow.live",
+    "diff": "compiler.workflow.diff",
+    "explain": "compiler.workflow.explain",
+    "load": "compiler.workflow.load",
+    "load_stack": "compiler.workflow.load",
+    "logs": "compiler.workflow.live",
+    "open_plan": "compiler.workflow.saved",
+    "plan": "compiler.workflow.plan",
+    "plan_destroy": "compiler.workflow.destroy",
+    "plan_runs": "compiler.workflow.once",
+    "render": "compiler.workflow.render",
+    "secrets_for": "compiler.workflow.saved",
+    "status": "compiler.workflow.live",
+    "unlock": "compiler.workflow.live",
+    "validate": "compiler.workflow.validate",
+    "wait": "compiler.workflow.live",
+}
 
 __all__ = [
     "Applied",
@@ -70,3 +114,15 @@ __all__ = [
     "validate",
     "wait",
 ]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _HOME:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(_HOME[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

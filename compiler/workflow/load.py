@@ -90,6 +90,7 @@ class _Builder:
             "environ": environ,
             "root": root,
             "check_files": check_files,
+            "lookup": _devices,
         }
         self.tasks: list[Task] = []
         self.groups: list[Group] = []
@@ -99,25 +100,33 @@ class _Builder:
 
     def add(self, unit: Unit) -> None:
         if unit.kind is Kind.STACK:
-            self._keep(self.stacks, model.build_stack, unit.documents[0], "stack")
+            _keep(self.stacks, model.build_stack(unit.documents[0], self.diagnostics))
         elif unit.kind is Kind.VOLUME:
-            self._keep(self.volumes, model.build_volume, unit.documents[0], "volume")
+            for document in unit.documents:
+                _keep(self.volumes, model.build_volume(document, self.diagnostics))
         elif unit.kind is Kind.TASK:
             document = unit.documents[0]
-            task = model.build_task(document, self.diagnostics, **self.options)
-            if task is not None:
-                self.tasks.append(task)
+            _keep(self.tasks, model.build_task(document, self.diagnostics, **self.options))
+        elif unit.kind is Kind.GROUP:
+            group = model.build_group(unit.header, unit.documents, self.diagnostics, **self.options)
+            _keep(self.groups, group)
         else:
-            build = model.build_group if unit.kind is Kind.GROUP else model.build_pipeline
-            result = build(unit.header, unit.documents, self.diagnostics, **self.options)
-            if result is not None:
-                (self.groups if unit.kind is Kind.GROUP else self.pipelines).append(result)
+            pipeline = model.build_pipeline(
+                unit.header, unit.documents, self.diagnostics, **self.options
+            )
+            _keep(self.pipelines, pipeline)
 
-    def _keep(self, kept: list, build, document, schema: str) -> None:
-        if source.check(document, schema, self.diagnostics):
-            result = build(document, self.diagnostics)
-            if result is not None:
-                kept.append(result)
+
+def _keep(kept: list, built: object) -> None:
+    if built is not None:
+        kept.append(built)
+
+
+def _devices(gib: float, at_least: bool, maker: str | None) -> Sequence[str]:
+    """Names of the devices with that much memory, as the model asks for them."""
+    from compiler.catalog import by_memory
+
+    return by_memory(f"{gib:g}GB{'+' * at_least}", maker) or ()
 
 
 def _named(tasks: Sequence[Task], diagnostics: Diagnostics) -> tuple[Work, ...]:

@@ -18,25 +18,12 @@ from compiler.planning.plan import Plan, WorkChange
 from compiler.planning.states import ObservedRun, RunState
 from compiler.targets.registry import merge_keys_of
 from compiler.workflow import compile as compiling
+from compiler.workflow.arguments import PlanOptions, plan_arguments
 from compiler.workflow.desired import PROJECT, desired_of, placement_row, project_of
 from compiler.workflow.inputs import input_digests
 from compiler.workflow.load import Loaded
 from compiler.workflow.observe import World, look
 from compiler.workflow.render import load_tasks
-
-
-@dataclass(frozen=True, slots=True)
-class PlanOptions:
-    """Flags of `plan` and `apply`. `only` names targets, `names` works; both restrict."""
-
-    offline: bool = False
-    rerun: bool = False
-    replace_running: bool = False
-    move: bool = False
-    allow_empty: bool = False
-    only: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
-    parallel: int = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +86,7 @@ def plan(
         stack=stack_source.path,
         scope="set" if whole_set else "paths",
         inputs=input_digests(loaded.inputs, prepared, stack),
-        arguments=_arguments(paths, options, overrides),
+        arguments=plan_arguments(paths, options, overrides),
         noted={"triplane": __version__},
         works=tuple(sorted(works, key=lambda change: (change.work, change.target))),
         targets=world.targets,
@@ -294,24 +281,3 @@ class _Planner:
             rows=(),
             placement=tuple(placement_row(row, placement) for row in placement.rows),
         )
-
-
-def _arguments(
-    paths: Sequence[str], options: PlanOptions, overrides: Overrides | None
-) -> dict[str, object]:
-    """What the plan was asked for, so that `apply FILE` can look at the same input again.
-
-    Values of secrets are not arguments: they are handed over again at apply.
-    """
-    asked: dict[str, object] = {"paths": list(paths)}
-    for name in ("rerun", "replace_running", "move", "offline"):
-        if getattr(options, name):
-            asked[name] = True
-    for name in ("only", "names"):
-        if getattr(options, name):
-            asked[name] = list(getattr(options, name))
-    if overrides is not None:
-        given = overrides.public()
-        if given:
-            asked["overrides"] = given
-    return asked

@@ -12,6 +12,7 @@ from compiler.model import Overrides, Stack
 from compiler.planning.plan import Plan
 from compiler.planning.plan_file import BadPlanFile, from_json
 from compiler.workflow import compile as compiling
+from compiler.workflow.arguments import overrides_from_arguments
 from compiler.workflow.desired import secret_values
 from compiler.workflow.inputs import input_digests
 from compiler.workflow.load import load_stack
@@ -56,7 +57,7 @@ def open_plan(
     if plan.scope == "destroy":
         return Opened(plan, stack, {})
     handed_over = (overrides or Overrides()).secret
-    own = replace(Overrides.from_public(plan.arguments.get("overrides", {})), secret=handed_over)
+    own = replace(overrides_from_arguments(plan.arguments), secret=handed_over)
     paths = tuple(plan.arguments.get("paths", ()))
     loaded = load_tasks(paths, stack, diagnostics, overrides=own, environ=environ)
     names = plan.arguments.get("names")
