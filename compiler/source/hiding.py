@@ -4,35 +4,62 @@ from __future__ import annotations
 
 import re
 
-from yaml.nodes import MappingNode, Node, ScalarNode
+from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from compiler.diagnostics import SourceText, Span
 from compiler.source.merging import Merger
+from compiler.source.paths import Path
 from compiler.source.positions import span_of
 
 _secret_envs = frozenset({"SKYPILOT_DOCKER_PASSWORD"})
+_stack_fields = frozenset({"set", "targets"})
+_reference = re.compile(r"secrets:[\w.-]+\Z")
 _top_level_secrets = re.compile(r"""(?:---\s+)?["']?secrets["']?\s*:""")
 _field = re.compile(r"""\s+(?:-\s+)?["']?[\w.]+["']?\s*:\s*""")
 
 
-def is_secret(path: tuple[str | int, ...]) -> bool:
-    """Whether the value at this path of a task is a secret's value."""
-    if len(path) < 2:
-        return False
-    return path[0] == "secrets" or (path[0] == "envs" and path[1] in _secret_envs)
+def is_secret(path: Path) -> bool:
+    """Whether the value at this path of a task is, or holds, a secret's value."""
+    return path[:1] == ("secrets",) or (
+        len(path) > 1 and path[0] == "envs" and path[1] in _secret_envs
+    )
 
 
 def hide_secrets(source: SourceText, root: Node) -> None:
-    """Hides the texts directly under the top-level `secrets`, and the registry password."""
+    """Hides the values under the top-level `secrets`, and the registry password in `envs`.
+
+    What is written in the wrong form is hidden too: somebody meant it to be secret. Maps stay
+    visible in a stack, where they say where a secret is kept.
+    """
     if not isinstance(root, MappingNode):
         return
     for key, value in root.value:
-        if key.value in ("secrets", "envs") and isinstance(value, MappingNode):
-            for name, (_, secret) in Merger().pairs(value).items():
-                if isinstance(secret, ScalarNode) and is_secret((key.value, name)):
-                    span = span_of(source, secret)
-                    if (span.line, span.column) != (span.end_line, span.end_column):
-                        source.hide(span)
+        if key.value == "secrets":
+            in_stack = any(other.value in _stack_fields for other, _ in root.value)
+            _hide_values(source, value, in_stack=in_stack)
+        elif key.value == "envs" and isinstance(value, MappingNode):
+            for name, (_, password) in Merger().pairs(value).items():
+                if name in _secret_envs:
+                    _hide(source, password)
+
+
+def _hide_values(source: SourceText, secrets: Node, *, in_stack: bool) -> None:
+    if isinstance(secrets, MappingNode):
+        for name, (key, secret) in Merger().pairs(secrets).items():
+            if not (in_stack and isinstance(secret, MappingNode)):
+                _hide(source, secret)
+            if "=" in name:  # NAME=value where `NAME: value` was meant
+                _hide(source, key)
+        return
+    for secret in secrets.value if isinstance(secrets, SequenceNode) else [secrets]:
+        if not (isinstance(secret, ScalarNode) and _reference.match(secret.value)):
+            _hide(source, secret)
+
+
+def _hide(source: SourceText, node: Node) -> None:
+    span = span_of(source, node)
+    if (span.line, span.column) != (span.end_line, span.end_column):
+        source.hide(span)
 
 
 def hide_secrets_in_lines(source: SourceText) -> None:

@@ -3,25 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from compiler.diagnostics import Code, Diagnostic, Span
+from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.codes import schema as codes
 from compiler.source.branches import verdict
-from compiler.source.document import Document
-from compiler.source.hiding import is_secret
 from compiler.source.hints import type_hint, unknown_field_hint
 from compiler.source.paths import Path, dotted
-from compiler.source.schemas import Node, field_node, node_at
-from compiler.source.suggestions import suggest
-from compiler.source.wording import counted, described, kind_of, listed, quoted
+from compiler.source.reporter import Fault, Reporter
+from compiler.source.schemas import field_node, node_at
+from compiler.source.wording import counted, described, listed, quoted
 from compiler.source.words import (
     allowed_values,
     any_case_values,
     any_case_words,
     expectation,
     types_in_words,
+    types_of,
 )
 
 if TYPE_CHECKING:
@@ -30,31 +28,8 @@ if TYPE_CHECKING:
 _LONGEST_HINT = 200
 
 
-@dataclass(frozen=True, slots=True)
-class _Fault:
-    """One error of jsonschema, with what the handlers need to know about it."""
-
-    error: ValidationError
-    path: Path
-    node: Node
-    name: str
-
-    @property
-    def value(self) -> Any:
-        return self.error.instance
-
-    @property
-    def limit(self) -> Any:
-        return self.error.validator_value
-
-
-class Violations:
-    """Translates the errors of one document (or of a part of it, which starts at `base`)."""
-
-    def __init__(self, document: Document, root: Node, base: Path = ()) -> None:
-        self._document = document
-        self._root = root
-        self._base = base
+class Violations(Reporter):
+    """Translates the errors that jsonschema finds."""
 
     def translate(self, errors: Iterable[ValidationError]) -> list[Diagnostic]:
         """The diagnostics; where the type is wrong nothing else is said about the value."""
@@ -68,9 +43,9 @@ class Violations:
 
     def _translate(self, error: ValidationError) -> Iterator[tuple[Path, Diagnostic]]:
         below = tuple(error.absolute_path)
-        node = node_at(self._root, list(error.absolute_schema_path)[:-1], error.schema)
-        path = (*self._base, *below)
-        fault = _Fault(error, path, node, quoted(dotted(path)) if path else self._whole)
+        node = node_at(self.root, list(error.absolute_schema_path)[:-1], error.schema)
+        path = (*self.base, *below)
+        fault = Fault(error, path, node, quoted(dotted(path)) if path else self.whole)
         if error.validator in ("anyOf", "oneOf"):
             yield from self._branches(fault)
             return
@@ -78,16 +53,12 @@ class Violations:
             yield path, self._refused_name(fault)
             return
         handler = _handlers.get(str(error.validator), Violations._other)
-        for diagnostic in handler(self, fault):
+        for diagnostic in list(handler(self, fault)) or self._other(fault):
             yield path, diagnostic
-
-    @property
-    def _whole(self) -> str:
-        return f"the {self._document.kind}"
 
     # What each keyword says
 
-    def _branches(self, fault: _Fault) -> Iterator[tuple[Path, Diagnostic]]:
+    def _branches(self, fault: Fault) -> Iterator[tuple[Path, Diagnostic]]:
         judged = verdict(fault.error, fault.node)
         for error in judged.errors:
             yield from self._translate(error)
@@ -98,22 +69,22 @@ class Violations:
             yield (
                 fault.path,
                 codes.MISSING_FIELD.at(
-                    self._document.key_span(fault.path), f"{fault.name} needs {names}"
+                    self.document.key_span(fault.path), f"{fault.name} needs {names}"
                 ),
             )
         elif judged.values:
             known = [value for node in judged.values for value in allowed_values(node[1]) or ()]
             expected = listed([expectation(node) for node in judged.values])
-            yield fault.path, self._invalid(fault, expected, known)
+            yield fault.path, self.invalid(fault, expected, known)
         else:
             for diagnostic in self._type(fault):
                 yield fault.path, diagnostic
 
-    def _type(self, fault: _Fault) -> Iterator[Diagnostic]:
-        node = self._full(fault)
-        types = _types_of(node)
-        span = self._document.span(fault.path)
-        yield self._about(
+    def _type(self, fault: Fault) -> Iterator[Diagnostic]:
+        node = self.full(fault)
+        types = types_of(node)
+        span = self.document.span(fault.path)
+        yield self.about(
             codes.WRONG_TYPE,
             fault,
             f"{fault.name} must be {types_in_words(types)}",
@@ -121,47 +92,46 @@ class Violations:
             hint=type_hint(fault.value, types, span),
         )
 
-    def _unknown_fields(self, fault: _Fault) -> Iterator[Diagnostic]:
+    def _unknown_fields(self, fault: Fault) -> Iterator[Diagnostic]:
         known = fault.error.schema.get("properties", {})
-        where = f"in {fault.name}" if fault.path else f"at the top level of {self._whole}"
-        root = self._root
+        where = f"in {fault.name}" if fault.path else f"at the top level of {self.whole}"
         for key in fault.value:
             if key not in known:
-                span = self._document.key_span((*fault.path, key))
+                span = self.document.key_span((*fault.path, key))
                 yield codes.UNKNOWN_FIELD.at(
                     span,
                     f"unknown field {quoted(key)} {where}",
-                    hint=unknown_field_hint(root, fault.path, fault.node, key),
-                    context=self._parent(fault.path, span),
+                    hint=unknown_field_hint(self.root, fault.path, fault.node, key),
+                    context=self.parent(fault.path, span),
                 )
 
-    def _required(self, fault: _Fault) -> Iterator[Diagnostic]:
+    def _required(self, fault: Fault) -> Iterator[Diagnostic]:
         for name in fault.limit:
             if name not in fault.value:
                 node = field_node(fault.node, [name])
                 if node is None:  # the field is described elsewhere in the schema
-                    node = field_node(self._root, [*fault.path[len(self._base) :], name])
+                    node = field_node(self.root, [*fault.path[len(self.base) :], name])
                 yield codes.MISSING_FIELD.at(
-                    self._document.key_span(fault.path),
+                    self.document.key_span(fault.path),
                     f"{fault.name} lacks the field {quoted(name)}",
                     expected=expectation(node) if node else None,
                 )
 
-    def _needed_beside(self, fault: _Fault) -> Iterator[Diagnostic]:
+    def _needed_beside(self, fault: Fault) -> Iterator[Diagnostic]:
         for name, needed in fault.limit.items():
             for other in needed:
                 if name in fault.value and other not in fault.value:
                     yield codes.MISSING_FIELD.at(
-                        self._document.key_span((*fault.path, name)),
+                        self.document.key_span((*fault.path, name)),
                         f"{quoted(dotted((*fault.path, name)))} needs {quoted(other)} beside it",
                     )
 
-    def _values(self, fault: _Fault) -> Iterator[Diagnostic]:
-        node = self._full(fault)
-        yield self._invalid(fault, expectation(node), allowed_values(node[1]) or ())
+    def _values(self, fault: Fault) -> Iterator[Diagnostic]:
+        node = self.full(fault)
+        yield self.invalid(fault, expectation(node), allowed_values(node[1]) or ())
 
-    def _pattern(self, fault: _Fault) -> Iterator[Diagnostic]:
-        node = self._full(fault)
+    def _pattern(self, fault: Fault) -> Iterator[Diagnostic]:
+        node = self.full(fault)
         words = any_case_values(node[1])
         about = node[1].get("description")
         if not words:
@@ -169,39 +139,40 @@ class Violations:
             first, slash, rest = str(fault.value).partition("/")
             words = [word + slash + rest for word in any_case_words(node[1]) if word != first]
         hint = about if about and len(about) <= _LONGEST_HINT else None
-        yield self._invalid(fault, expectation(node), words, hint)
+        yield self.invalid(fault, expectation(node), words, hint)
 
-    def _refused_name(self, fault: _Fault) -> Diagnostic:
+    def _refused_name(self, fault: Fault) -> Diagnostic:
         key = str(fault.value)
-        span = self._document.key_span((*fault.path, key))
+        span = self.document.key_span((*fault.path, key))
+        name = "this" if span.source.hides(span) else quoted(key)
         return codes.INVALID_VALUE.at(
             span,
-            f"{quoted(key)} cannot be a key in {fault.name}",
+            f"{name} cannot be a key in {fault.name}",
             expected=expectation(fault.node),
-            context=self._parent(fault.path, span),
+            context=self.parent(fault.path, span),
         )
 
-    def _not(self, fault: _Fault) -> Iterator[Diagnostic]:
+    def _not(self, fault: Fault) -> Iterator[Diagnostic]:
         about = fault.error.schema.get("description")
         if fault.limit == {}:
-            span = self._document.key_span(fault.path)
+            span = self.document.key_span(fault.path)
             yield codes.REFUSED_FIELD.at(
                 span,
                 f"{fault.name} cannot be given here",
                 hint=about,
-                context=self._parent(fault.path[:-1], span),
+                context=self.parent(fault.path[:-1], span),
             )
         elif set(fault.limit) == {"required"}:
             names = fault.limit["required"]
             yield codes.CONFLICTING_FIELDS.at(
-                self._document.key_span((*fault.path, names[-1])),
+                self.document.key_span((*fault.path, names[-1])),
                 f"{listed([quoted(name) for name in names], 'and')} exclude each other",
                 hint="remove all but one",
             )
         else:
-            yield self._invalid(fault, "", (), about)
+            yield self.invalid(fault, "", (), about)
 
-    def _bound(self, fault: _Fault) -> Iterator[Diagnostic]:
+    def _bound(self, fault: Fault) -> Iterator[Diagnostic]:
         keyword, limit = str(fault.error.validator), fault.limit
         words = _bounds[keyword]
         if isinstance(words, tuple):
@@ -214,92 +185,19 @@ class Violations:
         else:
             found = described(fault.value)
             message = f"{fault.name} must be {words} {limit}"
-        yield self._about(codes.OUT_OF_RANGE, fault, message, found=found)
+        yield self.about(codes.OUT_OF_RANGE, fault, message, found=found)
 
-    def _unique(self, fault: _Fault) -> Iterator[Diagnostic]:
+    def _unique(self, fault: Fault) -> Iterator[Diagnostic]:
         for index, item in enumerate(fault.value):
             if item in fault.value[:index]:
                 yield codes.INVALID_VALUE.at(
-                    self._document.span((*fault.path, index)),
+                    self.document.span((*fault.path, index)),
                     f"{fault.name} lists {described(item)} twice",
                     hint="remove one of them",
                 )
 
-    def _other(self, fault: _Fault) -> Iterator[Diagnostic]:
-        yield self._invalid(fault, expectation(self._full(fault)), ())
-
-    # What they share
-
-    def _invalid(
-        self, fault: _Fault, expected: str, known: Iterable[Any], hint: str | None = None
-    ) -> Diagnostic:
-        near = None
-        if isinstance(fault.value, str) and not self._secret(fault):
-            near = suggest(fault.value, [word for word in known if isinstance(word, str)])
-        return self._about(
-            codes.INVALID_VALUE,
-            fault,
-            f"{fault.name} cannot be {self._named(fault)}",
-            expected=expected or None,
-            hint=f"did you mean {quoted(near)}?" if near and near != fault.value else hint,
-        )
-
-    def _about(
-        self,
-        code: Code,
-        fault: _Fault,
-        message: str,
-        *,
-        found: str | None = None,
-        expected: str | None = None,
-        hint: str | None = None,
-    ) -> Diagnostic:
-        """A diagnostic about the value itself."""
-        span = self._document.span(fault.path)
-        return code.at(
-            span,
-            message,
-            found=self._found(fault) if code is codes.WRONG_TYPE or found else None,
-            expected=expected,
-            hint=hint,
-            context=self._parent(fault.path[:-1], span),
-        )
-
-    def _found(self, fault: _Fault) -> str:
-        return kind_of(fault.value) if self._secret(fault) else described(fault.value)
-
-    def _named(self, fault: _Fault) -> str:
-        found = self._found(fault)
-        return found.removeprefix("the text ") if isinstance(fault.value, str) else found
-
-    def _secret(self, fault: _Fault) -> bool:
-        span = self._document.span(fault.path)
-        return is_secret(fault.path) or span.source.hides(span)
-
-    def _full(self, fault: _Fault) -> Node:
-        """The sub-schema, completed by what is said elsewhere about the same field."""
-        if "type" in fault.node[1] or "anyOf" in fault.node[1]:
-            return fault.node
-        field = field_node(self._root, fault.path[len(self._base) :])
-        return (fault.node[0], {**field[1], **fault.node[1]}) if field else fault.node
-
-    def _parent(self, parent: Path, span: Span) -> Span | None:
-        """From the line of the enclosing key to the span, so that both are shown."""
-        if len(parent) <= len(self._base) and not parent:
-            return None
-        key = self._document.key_span(parent)
-        if key.source is not span.source or (key.line, key.column) > (span.line, span.column):
-            return None
-        return Span(span.source, key.line, key.column, span.end_line, span.end_column)
-
-
-def _types_of(node: Node) -> set[str]:
-    types = node[1].get("type", [])
-    found = {types} if isinstance(types, str) else set(types)
-    for key in ("anyOf", "oneOf"):
-        for branch in node[1].get(key, ()):
-            found |= _types_of((node[0], branch))
-    return found
+    def _other(self, fault: Fault) -> Iterator[Diagnostic]:
+        yield self.invalid(fault, expectation(self.full(fault)), ())
 
 
 _bounds: dict[str, str | tuple[str, str]] = {
@@ -316,7 +214,7 @@ _bounds: dict[str, str | tuple[str, str]] = {
     "maxProperties": ("key", "have at most"),
 }
 
-_handlers: dict[str, Callable[[Violations, _Fault], Iterator[Diagnostic]]] = {
+_handlers: dict[str, Callable[[Violations, Fault], Iterator[Diagnostic]]] = {
     "type": Violations._type,
     "additionalProperties": Violations._unknown_fields,
     "required": Violations._required,

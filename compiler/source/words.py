@@ -73,6 +73,16 @@ def types_in_words(types: set[str]) -> str:
     return listed(names or [TYPE_NAMES["null"]])
 
 
+def types_of(node: Node) -> set[str]:
+    """All JSON types that a sub-schema names, its branches included."""
+    types = node[1].get("type", [])
+    found = {types} if isinstance(types, str) else set(types)
+    for key in ("anyOf", "oneOf"):
+        for branch in node[1].get(key, ()):
+            found |= types_of((node[0], branch))
+    return found
+
+
 def _types(content: dict[str, Any]) -> list[str]:
     types = content.get("type", [])
     return [kind for kind in ([types] if isinstance(types, str) else types) if kind != "null"]
