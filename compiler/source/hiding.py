@@ -10,6 +10,7 @@ from compiler.diagnostics import SourceText, Span
 from compiler.source.merging import Merger
 from compiler.source.paths import Path
 from compiler.source.positions import span_of
+from compiler.source.scalars import NULL
 
 _secret_envs = frozenset({"SKYPILOT_DOCKER_PASSWORD"})
 _stack_fields = frozenset({"set", "targets"})
@@ -35,9 +36,14 @@ def hide_secrets(source: SourceText, root: Node) -> None:
         return
     for key, value in root.value:
         if key.value == "secrets":
-            in_stack = any(other.value in _stack_fields for other, _ in root.value)
+            in_stack = any(
+                isinstance(other, ScalarNode) and other.value in _stack_fields
+                for other, _ in root.value
+            )
             _hide_values(source, value, in_stack=in_stack)
         elif key.value == "envs" and isinstance(value, MappingNode):
+            if not any(name in source.text for name in _secret_envs):
+                continue
             for name, (_, password) in Merger().pairs(value).items():
                 if name in _secret_envs:
                     _hide(source, password)
@@ -57,9 +63,8 @@ def _hide_values(source: SourceText, secrets: Node, *, in_stack: bool) -> None:
 
 
 def _hide(source: SourceText, node: Node) -> None:
-    span = span_of(source, node)
-    if (span.line, span.column) != (span.end_line, span.end_column):
-        source.hide(span)
+    if node.tag != NULL:
+        source.hide(span_of(source, node))
 
 
 def hide_secrets_in_lines(source: SourceText) -> None:

@@ -16,10 +16,13 @@ from yaml.error import MarkedYAMLError, YAMLError
 from yaml.nodes import MappingNode, Node, ScalarNode
 
 from compiler.source.limits import MAX_DEPTH, MAX_DOCUMENTS, MAX_FILE_NODES, MAX_RECOVERIES
-from compiler.source.scalars import MAP, SEQ, STR, plain_tag
+from compiler.source.scalars import MAP, SEQ, SPECIAL_STARTS, STR, known_tag, plain_tag
 
 if TYPE_CHECKING:
     from compiler.diagnostics import SourceText
+
+
+_LONGEST_KNOWN = 40
 
 
 class Mark(Protocol):
@@ -45,7 +48,6 @@ class Bounded:
         super().__init__(*args)
         self._depth = 0
         self._nodes = 0
-        self._tags: dict[str, str] = {}
 
     def descend_resolver(self, parent: Node | None, index: Any) -> None:
         self._depth += 1
@@ -60,13 +62,10 @@ class Bounded:
 
     def resolve(self, kind: type[Node], value: str | None, implicit: Any) -> str:
         if kind is ScalarNode:
-            if not implicit[0]:
-                return STR
             assert value is not None
-            tag = self._tags.get(value)
-            if tag is None:
-                tag = self._tags[value] = plain_tag(value)
-            return tag
+            if not implicit[0] or value[:1] not in SPECIAL_STARTS:
+                return STR
+            return known_tag(value) if len(value) <= _LONGEST_KNOWN else plain_tag(value)
         return MAP if kind is MappingNode else SEQ
 
 

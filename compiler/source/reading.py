@@ -41,11 +41,14 @@ def read_text(text: str, label: str, diagnostics: Diagnostics) -> list[Document]
     documents: list[Document] = []
     faults: list[YAMLError] = []
     complete = True
+    may_hold_nul = any(escape in source.text for escape in _nul_escapes)
     for index, root in compose(source.text, faults):
         if isinstance(root, ScalarNode) and root.tag == NULL:
             continue
         hide_secrets(source, root)
         data = _data(source, root, diagnostics)
+        if may_hold_nul:
+            _report_nul(source, root, diagnostics)
         if isinstance(data, dict):
             documents.append(Document(source, index, classify(data), data))
         else:
@@ -127,8 +130,6 @@ def _data(source: SourceText, root: Node, diagnostics: Diagnostics) -> object:
     except LimitExceeded as error:
         diagnostics.add(recursion(source, root) or fault(source, error))
         return None
-    if any(escape in source.text for escape in _nul_escapes):
-        _report_nul(source, root, diagnostics)
     if isinstance(data, dict):
         return data
     hint = "write `field: value`; separate documents with `---`"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from functools import lru_cache
 from typing import Final
 
 from yaml.resolver import Resolver
@@ -43,6 +44,10 @@ _float_1_2 = re.compile(
 )
 
 
+SPECIAL_STARTS: Final = frozenset(_resolvers)
+"""First characters of plain scalars that may be something else than text ('' for empty ones)."""
+
+
 class ScalarRefused(ValueError):
     """The text looks like a number or boolean but no usable value can be made of it."""
 
@@ -56,6 +61,10 @@ def plain_tag(text: str) -> str:
         if pattern.match(text):
             return DIFFERS[tag] if tag in DIFFERS and _differs(tag, text) else tag
     return DIFFERS[STR] if _differs(STR, text) else STR
+
+
+known_tag = lru_cache(maxsize=4096)(plain_tag)
+"""The same, remembered: files say `true`, `8` and `name` over and over."""
 
 
 def _differs(tag: str, text: str) -> bool:
