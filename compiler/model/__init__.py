@@ -1,6 +1,14 @@
 """The typed, frozen, target-independent model, and how it is built from documents."""
 
+from compiler.model.build_stack import build_stack
+from compiler.model.build_task import build_task
+from compiler.model.build_volume import build_volume
+from compiler.model.builder import DeviceLookup
+from compiler.model.config import local_queue, merge_config, merge_pod_config, scoped
+from compiler.model.infra import parse_infra
+from compiler.model.labels import label_problem
 from compiler.model.origin import Origin
+from compiler.model.overrides import Overrides, apply_overrides
 from compiler.model.resources import (
     Accelerator,
     Amount,
@@ -14,6 +22,7 @@ from compiler.model.resources import (
     ResourceSet,
 )
 from compiler.model.service import Pool, ReadinessProbe, ReplicaPolicy, Service
+from compiler.model.several_tasks import build_group, build_pipeline
 from compiler.model.stack import Deployer, SecretSource, Stack, TargetKind, TargetSpec
 from compiler.model.storage import (
     FileMount,
@@ -24,6 +33,7 @@ from compiler.model.storage import (
     VolumeMount,
 )
 from compiler.model.task import Group, Hook, Pipeline, Secret, Task
+from compiler.model.volume_mounts import check_named_volumes
 
 __all__ = [
     "Accelerator",
@@ -31,6 +41,7 @@ __all__ = [
     "Autostop",
     "Choice",
     "Deployer",
+    "DeviceLookup",
     "FileMount",
     "GitWorkdir",
     "Group",
@@ -41,6 +52,7 @@ __all__ = [
     "LocalDisk",
     "LocalWorkdir",
     "Origin",
+    "Overrides",
     "Pipeline",
     "Pool",
     "ReadinessProbe",
@@ -57,4 +69,17 @@ __all__ = [
     "Task",
     "Volume",
     "VolumeMount",
+    "apply_overrides",
+    "build_group",
+    "build_pipeline",
+    "build_stack",
+    "build_task",
+    "build_volume",
+    "check_named_volumes",
+    "label_problem",
+    "local_queue",
+    "merge_config",
+    "merge_pod_config",
+    "parse_infra",
+    "scoped",
 ]
