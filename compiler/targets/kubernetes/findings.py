@@ -1,0 +1,134 @@
+"""From findings about an object to diagnostics with a position in the user's files."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+
+from compiler.diagnostics import Code, Diagnostic, Related, Span
+from compiler.diagnostics.codes import kubernetes as codes
+from compiler.targets.interface import Job
+from compiler.targets.kubernetes.check import Fault, Finding, Path, check_object
+from compiler.targets.kubernetes.metadata import JOB_NAME, is_reserved
+from compiler.targets.kubernetes.pod_config import CONTAINER, written_at
+from compiler.targets.kubernetes.semantics import semantic_findings
+from compiler.targets.kubernetes.settings import Layer, Settings
+
+_CODES: Mapping[Fault, Code] = {
+    Fault.UNKNOWN_FIELD: codes.UNKNOWN_FIELD,
+    Fault.MISSING_FIELD: codes.MISSING_FIELD,
+    Fault.WRONG_TYPE: codes.WRONG_TYPE,
+    Fault.BAD_VALUE: codes.BAD_VALUE,
+    Fault.DUPLICATE: codes.DUPLICATE,
+}
+# Parts of the pod that only triplane decides, by their path in the template.
+_PROTECTED: tuple[Path, ...] = (
+    ("spec", "hostname"),
+    ("spec", "subdomain"),
+    ("spec", "containers", 0, "command"),
+    ("spec", "containers", 0, "args"),
+)
+_TEMPLATE: Path = ("spec", "template")
+
+Locate = Callable[[Path, bool], Span | None]
+
+
+def all_findings(body: object, version: str | None) -> list[Finding]:
+    """Faults of types first; the rules beyond them only where the types are right."""
+    found = check_object(body, version)
+    if not found and isinstance(body, dict):
+        found = list(semantic_findings(body))
+    return found
+
+
+def as_diagnostics(
+    findings: Iterable[Finding],
+    locate: Locate,
+    *,
+    target: str | None,
+    fallback: Span | None,
+    address: str,
+) -> Iterator[Diagnostic]:
+    """One diagnostic a finding; what nobody wrote is reported at `fallback`."""
+    for finding in findings:
+        at_key = finding.fault is Fault.UNKNOWN_FIELD
+        span = locate(finding.path, at_key)
+        related = () if span else (Related(f"in {address}, {dotted(finding.path)}"),)
+        yield _CODES[finding.fault].at(
+            span or fallback,
+            finding.message,
+            found=finding.found,
+            expected=finding.expected,
+            hint=finding.hint,
+            related=related,
+            target=target,
+        )
+
+
+def dotted(path: Path) -> str:
+    """`spec.template.spec.containers[0].image`."""
+    text = ""
+    for step in path:
+        text += f"[{step}]" if isinstance(step, int) else f".{step}" if text else step
+    return text
+
+
+def locator(job: Job, settings: Settings, body: Mapping) -> Locate:
+    """Where the value at a path of one of the job's objects was written."""
+
+    def locate(path: Path, at_key: bool) -> Span | None:
+        if body.get("kind") == "Job" and path[: len(_TEMPLATE)] == _TEMPLATE:
+            below = path[len(_TEMPLATE) :]
+            span = written_at(settings.pod_config, body["spec"]["template"], below, at_key)
+            if span is not None:
+                return span
+            path = below
+        if len(path) == 3 and path[0] == "metadata":
+            return _in_metadata(job, settings.custom_metadata, str(path[1]), str(path[2]))
+        return None
+
+    return locate
+
+
+def _in_metadata(job: Job, layers: tuple[Layer, ...], field: str, key: str) -> Span | None:
+    for layer in reversed(layers):
+        section = layer.value.get(field)
+        if isinstance(section, Mapping) and key in section:
+            return layer.origin.span(field, key)
+    if field == "labels" and key in job.resources.labels:
+        return job.resources.origin_of("labels").span(key)
+    return None
+
+
+def protected_faults(
+    settings: Settings, before: Mapping, after: Mapping, target: str
+) -> Iterator[Diagnostic]:
+    """What `pod_config` changed although the task depends on it."""
+    for path in _PROTECTED:
+        if _at(before, path) != _at(after, path):
+            shown = dotted(path[3:]) if path[1] == "containers" else dotted(path)
+            yield codes.POD_CONFIG_PROTECTED.at(
+                written_at(settings.pod_config, dict(after), path, True),
+                f"`{shown}` of the container `{CONTAINER}` cannot be changed"
+                if path[1] == "containers"
+                else f"`{shown}` cannot be changed",
+                target=target,
+            )
+    old, new = _at(before, ("metadata", "labels")), _at(after, ("metadata", "labels"))
+    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
+        return
+    for key in (*old, *(key for key in new if key not in old)):
+        if (is_reserved(key) or key == JOB_NAME) and old.get(key) != new.get(key):
+            yield codes.LABEL_RESERVED.at(
+                written_at(settings.pod_config, dict(after), ("metadata", "labels", key), True),
+                f"the label `{key}` is set by triplane",
+                target=target,
+            )
+
+
+def _at(value: object, path: Path) -> object:
+    for step in path:
+        if isinstance(step, int):
+            value = value[step] if isinstance(value, list) and step < len(value) else None
+        else:
+            value = value.get(step) if isinstance(value, Mapping) else None
+    return value

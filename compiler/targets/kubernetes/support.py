@@ -1,0 +1,130 @@
+"""What Kubernetes makes of each field of the dialect: the target's table of differences.
+
+The diagnostics, the refusals of placement and the support matrix in the docs come from SUPPORT.
+A field that is good only with some values has a second row, named by what it holds; losses.py
+finds which rows a task makes use of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from compiler.targets.interface import Support, SupportLevel
+
+_FULL, _CHANGED = SupportLevel.FULL, SupportLevel.CHANGED
+_IGNORED, _REFUSED = SupportLevel.IGNORED, SupportLevel.REFUSED
+_LATER = "not rendered for Kubernetes by this version"
+
+# fmt: off
+_TASK = (
+    ("name", _FULL, "basis of the Job's name"),
+    ("num_nodes", _FULL, "completions and parallelism of an Indexed Job, one pod a rank"),
+    ("workdir", _FULL, "an immutable ConfigMap of up to 512 KiB compressed, or cloned at start"),
+    ("setup", _FULL, "run by the launcher in every pod, with a barrier before `run`"),
+    ("run", _FULL, "run by the launcher in every pod; without it the pods are kept"),
+    ("envs", _FULL, "exported by the launcher"),
+    ("envs.SKYPILOT_DOCKER_*", _IGNORED, "pods do not log in to registries with it",
+     "name a pull secret under `config.kubernetes.pod_config.spec.imagePullSecrets`"),
+    ("secrets", _FULL, "references to Secrets of the cluster; no value is rendered"),
+    ("managed_secrets", _FULL, "as `secrets`, or mounted at `mount_path`"),
+    ("file_mounts", _FULL, "local files travel with the workdir"),
+    ("file_mounts (URL)", _REFUSED, f"downloading to a path is {_LATER}",
+     "download it in `setup`"),
+    ("file_mounts (storage)", _REFUSED, f"mounting a bucket is {_LATER}"),
+    ("volumes", _REFUSED, f"a volume is {_LATER}",
+     "mount the claim with `config.kubernetes.pod_config`"),
+    ("service", _REFUSED, f"serving is {_LATER}"),
+    ("pool", _REFUSED, "a pool of workers is no Kubernetes object"),
+    ("event_callback", _IGNORED, "no controller is there to call it"),
+    ("inputs", _IGNORED, "egress is not estimated"),
+    ("outputs", _IGNORED, "egress is not estimated"),
+    ("api_server_access", _IGNORED, "there is no API server to give access to"),
+    ("config.hooks", _IGNORED, "no hook runs when a pod is stopped or preempted",
+     "trap TERM in `run`"),
+    ("config.active_workspace", _FULL, "chooses the namespace and the queue"),
+    ("config.kubernetes.pod_config", _FULL, "merged into the pod template, then checked strictly"),
+    ("config.kubernetes.custom_metadata", _FULL, "on every object"),
+    ("config.kubernetes.provision_timeout", _CHANGED,
+     "the seconds for which ranks wait for each other; a pending Job is not given up"),
+    ("config.kubernetes.kueue", _FULL, "the label `kueue.x-k8s.io/queue-name` of the Job"),
+    ("config.kubernetes.kueue.admission_timeout", _IGNORED,
+     "how long work waits for admission is the cluster's configuration"),
+    ("config.kubernetes.quota", _FULL, "as `kueue.local_queue_name`"),
+    ("config.kubernetes.dws", _REFUSED, f"flex-start is {_LATER}"),
+    ("config.kubernetes.remote_identity", _FULL, "the pods' service account; none by default"),
+    ("config.kubernetes.remote_identity (SERVICE_ACCOUNT, LOCAL_CREDENTIALS)", _IGNORED,
+     "no service account is made and no credentials are copied: pods get no token",
+     "name an existing service account"),
+    ("config.kubernetes.enable_docker", _REFUSED, f"docker inside the pod is {_LATER}"),
+    ("config.kubernetes.set_pod_resource_limits", _FULL, "limits are requests times the factor"),
+    ("config.kubernetes.auto_mounts", _IGNORED, f"a volume is {_LATER}",
+     "mount the claim with `pod_config`"),
+    ("config.kubernetes.post_provision_runcmd", _IGNORED, "nothing is run before `setup`",
+     "put it into `setup`"),
+    ("config.kubernetes.rdma", _IGNORED, f"a high-performance network is {_LATER}"),
+    ("config.kubernetes.allowed_nodes", _FULL, "required node affinity; pairs are alternatives"),
+    ("config.kubernetes.allowed_nodes.ips", _REFUSED, "node addresses are not known offline",
+     "use `names` or `label_selector`"),
+    ("config.kubernetes.autoscaler", _FULL, "how nodes are labelled, unless the target says it"),
+    ("config.kubernetes.namespace", _FULL, "the namespace of every object"),
+    ("config.slurm", _FULL, "concerns other infrastructure"),
+    ("config.ssh", _FULL, "concerns other infrastructure"),
+    ("config.gcp", _FULL, "concerns other infrastructure"),
+    ("config.azure", _FULL, "concerns other infrastructure"),
+    ("config.vast", _FULL, "concerns other infrastructure"),
+    ("config.docker", _IGNORED, "pods are not started by docker run"),
+    ("config.nvidia_gpus", _IGNORED, "pods cannot change a GPU's ECC mode"),
+    ("config.triplane.on_files_change", _FULL, "decided by plan"),
+    ("config.triplane.native_script", _REFUSED, "a script for Slurm cannot run in pods"),
+    ("group", _REFUSED, f"a job group is {_LATER}"),
+)
+
+_RESOURCES = (
+    ("infra", _FULL, "the context, or the key of a target"),
+    ("cloud", _FULL, "as `infra`"),
+    ("region", _FULL, "the context"),
+    ("zone", _FULL, "node selector `topology.kubernetes.io/zone`"),
+    ("instance_type", _FULL, "node selector `node.kubernetes.io/instance-type`"),
+    ("instance_type (of the form 4CPU--16GB)", _REFUSED, "no node has that type",
+     "write cpus, memory and accelerators"),
+    ("cpus", _FULL, "a request"),
+    ("cpus (N+)", _CHANGED, "a pod requests exactly this many CPUs"),
+    ("memory", _FULL, "a request, in GiB"),
+    ("memory (N+)", _CHANGED, "a pod requests exactly this much memory"),
+    ("accelerators", _FULL, "requests and limits of the device plugin, required node affinity"),
+    ("accelerators (fraction)", _CHANGED, "a pod gets whole devices: rounded up"),
+    ("gpus", _FULL, "as `accelerators`"),
+    ("accelerator_args", _IGNORED, "node images decide the runtime"),
+    ("use_spot", _REFUSED, f"spot capacity is {_LATER}",
+     "choose the nodes with `config.kubernetes.pod_config`"),
+    ("max_hourly_cost", _FULL, "checked by placement"),
+    ("job_recovery", _IGNORED, "the Job is not restarted when a pod fails"),
+    ("disk_size", _FULL, "an `ephemeral-storage` request"),
+    ("ephemeral_storage", _FULL, "an `ephemeral-storage` request"),
+    ("disk_tier", _IGNORED, "a pod cannot choose the disk of its node"),
+    ("network_tier", _FULL, "`standard` is what every pod has"),
+    ("network_tier (best)", _REFUSED, f"a high-performance network is {_LATER}",
+     "ask for its devices with `config.kubernetes.pod_config`"),
+    ("local_disk", _REFUSED, "a pod cannot ask for instance-store disks"),
+    ("ports", _REFUSED, f"opening ports is {_LATER}",
+     "other pods reach every port by the pods' names"),
+    ("image_id", _FULL, "the container's image; its entrypoint is replaced"),
+    ("image_id (machine image)", _REFUSED, "a pod runs a container image",
+     "write `docker:<image>`"),
+    ("labels", _FULL, "labels of the Job and its pods"),
+    ("autostop", _IGNORED, "a Job ends with `run`"),
+    ("autostop (without run)", _REFUSED, "pods that are only kept cannot tell that they are idle"),
+    ("priority", _IGNORED, "there is no queue that takes a number", "use `priority_class`"),
+    ("priority_class", _FULL,
+     "Kueue's WorkloadPriorityClass where a queue is set, else the pods' PriorityClass"),
+    ("volumes", _REFUSED, "disks of Google Cloud machines"),
+    ("any_of", _FULL, "chosen by placement"),
+    ("ordered", _FULL, "chosen by placement"),
+)
+# fmt: on
+
+SUPPORT: Mapping[str, Support] = MappingProxyType(
+    {row[0]: Support(*row) for row in _TASK}
+    | {f"resources.{row[0]}": Support(f"resources.{row[0]}", *row[1:]) for row in _RESOURCES}
+)

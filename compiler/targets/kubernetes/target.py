@@ -1,0 +1,143 @@
+"""The pure half of Kubernetes, as the workflow calls it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from compiler.diagnostics import Diagnostic, Diagnostics, Severity
+from compiler.diagnostics.codes import kubernetes as codes
+from compiler.diagnostics.codes.targets import FIELD_REFUSED
+from compiler.model import Resources, Stack, TargetSpec, Task
+from compiler.rendering.artifact import Artifact
+from compiler.targets.interface import Job, Support
+from compiler.targets.kubernetes import findings
+from compiler.targets.kubernetes.accelerators import NoSelection, select
+from compiler.targets.kubernetes.emit import emit
+from compiler.targets.kubernetes.losses import losses, stack_losses
+from compiler.targets.kubernetes.lower import Manifest, lower
+from compiler.targets.kubernetes.schema import known_versions, minor_of, nearest_version
+from compiler.targets.kubernetes.settings import Settings, settings_of
+from compiler.targets.kubernetes.support import SUPPORT
+from compiler.targets.kubernetes.verify import remember_checked, verify
+
+# Options of a target that later versions carry out, and what happens without them.
+_UNUSED_OPTIONS = {
+    "gang": "the pods of a task are started one by one",
+    "jobset": "tasks are rendered as Jobs",
+    "helper_image": "the setup barrier needs only bash and getent",
+    "files": "files travel in a ConfigMap of at most 512 KiB",
+    "metrics": "nothing tells a metrics system about the pods",
+}
+
+
+class KubernetesTarget:
+    """See `compiler.targets.interface.Target`."""
+
+    kind = "kubernetes"
+    support: Mapping[str, Support] = SUPPORT
+
+    def refusals(
+        self, task: Task, resources: Resources, target: TargetSpec
+    ) -> Iterator[Diagnostic]:
+        """Why the candidate cannot be placed here."""
+        for item in losses(task, resources, target):
+            if item.severity is Severity.ERROR:
+                yield item
+        scheme = target.options.get("labels")
+        if resources.accelerator is not None and scheme is not None:
+            try:
+                select(resources.accelerator, str(scheme))
+            except NoSelection as error:
+                written = "gpus" if "gpus" in resources.given else "accelerators"
+                yield codes.ACCELERATOR_UNSELECTABLE.at(
+                    resources.origin_of(written).span(),
+                    str(error),
+                    hint=f"set `labels` of `{target.key}`, now {scheme}",
+                    target=target.key,
+                )
+
+    def render(self, job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
+        """The manifests of one run; none where there are errors."""
+        own = Diagnostics(losses(job.task, job.resources, job.target))
+        own.extend(stack_losses(job.stack, job.target))
+        own.extend(_target_faults(job.target))
+        if job.group is not None:
+            row = SUPPORT["group"]
+            span = job.group.origin.span()
+            own.add(FIELD_REFUSED.at(span, f"on Kubernetes {row.note}", target=job.target.key))
+        artifacts: tuple[Artifact, ...] = ()
+        if not own.has_errors:
+            artifacts = _render(job, own)
+        diagnostics.extend(own)
+        return () if own.has_errors else artifacts
+
+    def project(self, stack: Stack, target: TargetSpec) -> tuple[Artifact, ...]:
+        """Nothing belongs to a cluster as a whole."""
+        return ()
+
+    def verify(self, artifact: Artifact, target: TargetSpec) -> Iterable[Diagnostic]:
+        """Check a manifest strictly against the schemas of the target's version."""
+        return verify(artifact, target)
+
+
+TARGET = KubernetesTarget()
+
+
+def _render(job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
+    settings = settings_of(job)
+    manifests = lower(job, settings, diagnostics)
+    for manifest in manifests:
+        _check(manifest, job, settings, diagnostics)
+    if diagnostics.has_errors:
+        return ()
+    artifacts = []
+    folder = job.folder
+    for manifest in manifests:
+        try:
+            artifact = emit(folder, manifest)
+        except ValueError as error:
+            diagnostics.add(
+                codes.TEXT_NOT_RENDERABLE.at(
+                    job.task.origin.span("config"),
+                    f"a text of {manifest.address} cannot be written: {error}",
+                    target=job.target.key,
+                )
+            )
+            continue
+        remember_checked(artifact, settings.version)
+        artifacts.append(artifact)
+    return tuple(artifacts)
+
+
+def _check(manifest: Manifest, job: Job, settings: Settings, diagnostics: Diagnostics) -> None:
+    found = findings.all_findings(manifest.body, settings.version)
+    if found:
+        diagnostics.extend(
+            findings.as_diagnostics(
+                found,
+                findings.locator(job, settings, manifest.body),
+                target=job.target.key,
+                fallback=job.task.origin.span(),
+                address=manifest.address,
+            )
+        )
+
+
+def _target_faults(target: TargetSpec) -> Iterator[Diagnostic]:
+    """What the stack says about the target that cannot be carried out."""
+    if target.version is not None and minor_of(target.version) not in known_versions():
+        yield codes.VERSION_UNKNOWN.at(
+            target.origin.span("version"),
+            f"there are no schemas for Kubernetes {target.version}",
+            found=target.version,
+            expected=f"{known_versions()[0]} to {known_versions()[-1]}",
+            hint=f"manifests are checked as for {nearest_version(target.version)}",
+            target=target.key,
+        )
+    for option, what in _UNUSED_OPTIONS.items():
+        if target.options.get(option) not in (None, "none"):
+            yield codes.OPTION_IGNORED.at(
+                target.origin.key_span(option),
+                f"`{option}` is not carried out by this version: {what}",
+                target=target.key,
+            )
