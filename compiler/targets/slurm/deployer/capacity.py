@@ -1,0 +1,80 @@
+"""Free accelerators of a cluster, from `scontrol -d -o show node`."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from compiler.catalog.accelerators import resolve_accelerator
+from compiler.targets.interface import Capacity
+
+_FIELD = re.compile(r"(?:^|\s)(NodeName|State|Gres|GresUsed)=(\S*)")
+_USABLE = frozenset(("IDLE", "MIXED", "ALLOCATED"))
+# Flags of a node that starts nothing now. A node that a cloud has powered down is not one of
+# them: it comes up for the job.
+_SHUT = frozenset(
+    (
+        "DRAIN",
+        "FAIL",
+        "INVALID_REG",
+        "MAINT",
+        "MAINTENANCE",
+        "NOT_RESPONDING",
+        "NO_RESPOND",
+        "POWERING_DOWN",
+        "POWER_DOWN",
+        "REBOOT",
+        "REBOOT_ISSUED",
+        "REBOOT_REQUESTED",
+        "RESERVED",
+        "UNDRAIN",
+    )
+)
+UNTYPED = "GPU"
+
+
+def parse(text: str) -> Capacity:
+    """Accelerators by canonical name, over all nodes that take jobs.
+
+    A type that the catalogue does not know keeps Slurm's name in upper case; GPUs without a
+    type are `GPU`.
+    """
+    free: Counter[str] = Counter()
+    nodes = shut = 0
+    for line in text.splitlines():
+        fields = dict(_FIELD.findall(line))
+        if "NodeName" not in fields:
+            continue
+        nodes += 1
+        usable = takes_jobs(fields.get("State", ""))
+        shut += not usable
+        total, used = gpus(fields.get("Gres", "")), gpus(fields.get("GresUsed", ""))
+        for kind, count in total.items():
+            taken = used.get(kind, 0) if kind in used else used.get("", 0) * (len(total) == 1)
+            free[canonical(kind)] += max(0, count - taken) if usable else 0
+    detail = f"{nodes} nodes" + (f", {shut} of them take no jobs now" if shut else "")
+    return Capacity(dict(sorted(free.items())), detail)
+
+
+def takes_jobs(state: str) -> bool:
+    """`state` as scontrol writes it: `IDLE+CLOUD+POWERED_DOWN`, `MIXED*`, `DOWN`."""
+    base, *flags = state.rstrip("*~#!%$@^-").split("+")
+    silent = "*" in state
+    return base in _USABLE and not silent and not _SHUT.intersection(flags)
+
+
+def gpus(gres: str) -> dict[str, int]:
+    """`gpu:h100:8(S:0-1),gpu:2,nvme:1` -> {"h100": 8, "": 2}."""
+    found: dict[str, int] = {}
+    for entry in re.sub(r"\([^)]*\)", "", gres).split(","):
+        words = entry.split(":")
+        if words[0] == "gpu" and words[-1].isdigit():
+            kind = words[1] if len(words) > 2 else ""
+            found[kind] = found.get(kind, 0) + int(words[-1])
+    return found
+
+
+def canonical(kind: str) -> str:
+    if not kind:
+        return UNTYPED
+    return resolve_accelerator(kind).name or kind.upper()

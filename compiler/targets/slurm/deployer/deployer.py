@@ -1,0 +1,107 @@
+"""The Slurm deployer: one set on one cluster, over SSH or on a login node."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import LockHeld, WorkFailed
+from compiler.model import Deployer as DeployerKind
+from compiler.model import Stack, TargetSpec
+from compiler.planning.records import Record
+from compiler.planning.states import Observation, ObservedRun
+from compiler.targets.interface import Capacity, Progress, Step
+from compiler.targets.slurm.deployer import capacity, ending, execute, logs, observe
+from compiler.targets.slurm.deployer.local import LocalTransport
+from compiler.targets.slurm.deployer.remote import Remote, decoded
+from compiler.targets.slurm.deployer.ssh import SshTransport
+from compiler.targets.slurm.deployer.transport import Transport
+
+
+class SlurmDeployer:
+    """Deploys one target of a stack to a Slurm cluster.
+
+    The connection is made by the first call that needs it and kept until `close`.
+    """
+
+    def __init__(
+        self, stack: Stack, target: TargetSpec, transport: Transport | None = None
+    ) -> None:
+        self.target = target.key
+        self._transport = transport or transport_of(target)
+        workdir = str(target.options.get("workdir") or "")
+        self._remote = Remote(target.key, stack.set_name, workdir, self._transport)
+        self._accounting = target.options.get("accounting") is not False
+        self._holder: str | None = None
+
+    def close(self) -> None:
+        self._transport.close()
+
+    def check(self) -> str:
+        """Version, user, host and partitions. Raise WorkFailed if the base is not usable."""
+        answer = self._remote.call_at_base("check")
+        partitions = [line.partition("|") for line in answer.of("partition")]
+        down = {name for name, _, available in partitions if available != "up"}
+        shown = [f"{name} (down)" if name in down else name for name, _, _ in partitions]
+        return (
+            f"{answer.first('version')}, {answer.first('user')} on {answer.first('host')}, "
+            f"partitions {', '.join(shown) or 'none'}, base {answer.first('base')}"
+        )
+
+    def observe(self, with_artifacts: bool = True) -> Observation:
+        return observe.observation(
+            self._remote, artifacts=with_artifacts, accounting=self._accounting
+        )
+
+    def capacity(self) -> Capacity | None:
+        return capacity.parse(self._remote.call("capacity").text)
+
+    def lock(self, holder: str) -> None:
+        held = self._remote.call_in_set("lock", data=holder.encode()).first("held")
+        if held is not None:
+            raise LockHeld(
+                f"{self.target}: set {self._remote.set_name!r} is locked by "
+                f"{_holder(held)}; if that apply is gone: triplane unlock"
+            )
+        self._holder = holder
+
+    def unlock(self) -> None:
+        """Give back the lock that this deployer took; another's stays."""
+        if self._holder is not None:
+            self._remote.call_in_set("unlock", "mine", data=self._holder.encode())
+            self._holder = None
+
+    def break_lock(self) -> str | None:
+        """Remove the lock whoever holds it; returns who did, None if nobody."""
+        held = self._remote.call_in_set("unlock", "any").first("held")
+        return None if held is None else _holder(held)
+
+    def execute(self, step: Step, progress: Progress) -> Record:
+        return execute.execute(self._remote, step, progress, accounting=self._accounting)
+
+    def cancel(self, run: ObservedRun) -> None:
+        """End the job, pending or running, and write down how it ended."""
+        seen = ending.end_run(
+            self._remote,
+            run.record.run_key,
+            accounting=self._accounting,
+            only_pending=False,
+            progress=lambda _: None,
+        )
+        if seen is None:
+            raise WorkFailed(f"{self.target}: nothing is known of {run.record.run_key}")
+
+    def logs(self, run: ObservedRun, *, follow: bool, tail: int | None) -> Iterator[str]:
+        return logs.lines(self._remote, run.record, follow=follow, tail=tail)
+
+
+def transport_of(target: TargetSpec) -> Transport:
+    """How the stack says that the target is reached."""
+    if target.deployer is DeployerKind.LOCAL:
+        return LocalTransport(target.key)
+    if target.deployer is DeployerKind.SSH:
+        return SshTransport(target.key, target.options)
+    raise WorkFailed(f"{target.key}: `deployer: {target.deployer}` does not reach a Slurm cluster")
+
+
+def _holder(encoded: str) -> str:
+    return decoded(encoded).decode("utf-8", "replace").strip() or "somebody"

@@ -1,0 +1,173 @@
+"""Looking at a cluster: every run of a set, and writing down what has ended since."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import TypeVar
+
+from compiler.diagnostics import WorkFailed
+from compiler.planning.records import Record, Stage
+from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
+from compiler.targets.slurm.deployer import records
+from compiler.targets.slurm.deployer.patch import live_fields
+from compiler.targets.slurm.deployer.remote import Remote, encoded
+from compiler.targets.slurm.deployer.snapshot import (
+    AccountRow,
+    QueueRow,
+    RunFiles,
+    Snapshot,
+    parse,
+    text_digest,
+)
+from compiler.targets.slurm.deployer.states import Verdict, classify, is_end, was_refused
+
+_Row = TypeVar("_Row", QueueRow, AccountRow)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Seen:
+    """One run: its record as it should be now, the one that is there, and the verdict."""
+
+    key: str
+    record: Record
+    written: Record | None
+    text: str | None
+    verdict: Verdict
+    queue: QueueRow | None
+    files: RunFiles | None
+
+
+def take(
+    remote: Remote, *, artifacts: bool, accounting: bool, only: str | None = None
+) -> tuple[Snapshot, list[Seen]]:
+    """One round trip: all runs, or the one with the run key `only`."""
+    flags = ("01"[artifacts], "01"[accounting])
+    answer = remote.call_in_set("observe", *flags, *([only] if only else []))
+    snapshot = parse(answer)
+    seen = look(snapshot, remote.set_name, remote.target)
+    return snapshot, [item for item in seen if only in (None, item.key)]
+
+
+def look(snapshot: Snapshot, set_name: str, target: str) -> list[Seen]:
+    """Every run that anything shows, in the order (work, run)."""
+    queue_names = _by_run(set_name, snapshot.queue.values())
+    account_names = _by_run(set_name, snapshot.accounted.values())
+    keys = {*snapshot.records, *snapshot.runs, *queue_names, *account_names}
+    seen = []
+    for key in keys:
+        text = snapshot.records.get(key)
+        files = snapshot.runs.get(key)
+        named = queue_names.get(key) or account_names.get(key)
+        record = records.read(text, target, key) if text is not None else None
+        base = record or _lost(set_name, target, key, files, named)
+        if base is None:
+            continue
+        identity = base.identity or (named.job_id if named else None)
+        if identity is None and files and files.started:
+            identity = files.started[0][0]
+        queue = snapshot.queue.get(identity or "")
+        accounted = snapshot.accounted.get(identity or "")
+        verdict = classify(
+            dataclasses.replace(record, identity=identity) if record else None,
+            queue,
+            accounted,
+            files,
+            snapshot.accounting,
+        )
+        now = _as_it_should_be(base, identity, verdict)
+        seen.append(Seen(key, now, record, text, verdict, queue, files))
+    return sorted(seen, key=lambda item: (item.record.work, item.record.run))
+
+
+def observation(
+    remote: Remote, *, artifacts: bool, accounting: bool, only: str | None = None
+) -> Observation:
+    """What the workflow is told; what has ended is written down on the way."""
+    snapshot, seen = take(remote, artifacts=artifacts, accounting=accounting, only=only)
+    settle(remote, snapshot, seen)
+    return Observation(remote.target, tuple(_observed(item, snapshot) for item in seen))
+
+
+def settle(remote: Remote, snapshot: Snapshot, seen: Iterable[Seen]) -> None:
+    """Close and restore records, and remove the secrets of jobs that have left the queue.
+
+    Nothing depends on it having been done: whoever may only read goes on without, and the
+    next look does it again.
+    """
+    lines = []
+    for item in seen:
+        old = text_digest(item.text) if item.text is not None else "-"
+        verdict = item.verdict
+        if item.key in snapshot.secrets and (verdict.left_queue or not verdict.submitted):
+            lines.append(f"secret|{item.key}|{old}")
+        keeps = not verdict.submitted or verdict.state is RunState.UNKNOWN
+        if item.record != item.written and not keeps:
+            text = item.record.to_json().encode()
+            lines.append(f"record|{item.key}|{old}|{encoded(text)}")
+    if not lines:
+        return
+    try:
+        remote.call_in_set("settle", data=("\n".join(lines) + "\n").encode())
+    except WorkFailed:
+        return
+
+
+def _by_run(set_name: str, rows: Iterable[_Row]) -> dict[str, _Row]:
+    """Rows by the run that their names say; of several, one in the queue, else the latest."""
+    found: dict[str, _Row] = {}
+
+    def rank(row: _Row) -> tuple[bool, int]:
+        return (not is_end(row.state), int(row.job_id))
+
+    for row in rows:
+        name = records.parse_job_name(set_name, row.name)
+        if name is None or was_refused(row):
+            continue
+        other = found.get(name.run_key)
+        if other is None or rank(row) > rank(other):
+            found[name.run_key] = row
+    return found
+
+
+def _lost(
+    set_name: str,
+    target: str,
+    key: str,
+    files: RunFiles | None,
+    named: QueueRow | AccountRow | None,
+) -> Record | None:
+    """The record of a run that has none, from whatever is left of it."""
+    copy = files.record if files else None
+    return records.restored(set_name, target, key, copy, named.name if named else None)
+
+
+def _as_it_should_be(base: Record, identity: str | None, verdict: Verdict) -> Record:
+    record = dataclasses.replace(base, identity=identity)
+    if not verdict.submitted:
+        # Nothing but its number is taken; the plan that took it may go on with it.
+        return dataclasses.replace(record, outcome=REMOVED)
+    if record.stage is Stage.INTENT and base.identity is not None:
+        return record  # it is being removed: whoever began that comes back for it
+    if verdict.final and record.stage is not Stage.ENDED:
+        return records.closed(record, verdict)
+    if verdict.state.is_live and record.stage is not Stage.CREATED:
+        return records.reopened(record)
+    return record
+
+
+def _observed(item: Seen, snapshot: Snapshot) -> ObservedRun:
+    row, verdict = item.queue, item.verdict
+    waits = verdict.state is RunState.PENDING and row is not None
+    waiting = None
+    if waits and row.submitted is not None:
+        waiting = max(0, snapshot.now - row.submitted)
+    return ObservedRun(
+        record=item.record,
+        state=verdict.state,
+        detail=verdict.detail,
+        exit_code=verdict.exit_code,
+        waiting_seconds=waiting,
+        artifacts=records.live_texts(item.record, item.files.texts) if item.files else {},
+        fields=live_fields(row) if waits else {},
+    )

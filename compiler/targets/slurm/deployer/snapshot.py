@@ -1,0 +1,195 @@
+"""What one look at a cluster brought back: rows of squeue and sacct, and the set's files.
+
+The texts are those that squeue -o and sacct -P give; they are the same from Slurm 20.11 to
+25.05, where their JSON is not.
+"""
+
+from __future__ import annotations
+
+import enum
+import hashlib
+import io
+import tarfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from compiler.targets.slurm.deployer.remote import Answer, decoded
+
+
+class Accounting(enum.StrEnum):
+    """AWAY: there is accounting, and it did not answer."""
+
+    ON = "on"
+    OFF = "off"
+    AWAY = "away"
+
+
+@dataclass(frozen=True, slots=True)
+class QueueRow:
+    """A job as the controller has it. `submitted` in seconds since 1970; times in Slurm's form.
+
+    `exit_code` is only known where the controller was asked for it (without accounting).
+    """
+
+    job_id: str
+    state: str
+    name: str
+    reason: str = ""
+    submitted: int | None = None
+    nodes: str = ""
+    partition: str = ""
+    time_limit: str = ""
+    qos: str = ""
+    account: str = ""
+    nice: str = ""
+    exit_code: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class AccountRow:
+    """A job as the accounting has it; `state` may be more than one word."""
+
+    job_id: str
+    state: str
+    name: str = ""
+    exit_code: int | None = None
+    nodes: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunFiles:
+    """What lies in a run folder: `started` as (job id, restarts), `ended` as (code, job id)."""
+
+    started: tuple[tuple[str, int], ...] = ()
+    ended: tuple[int, str] | None = None
+    record: str | None = None
+    texts: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    """`records` by run key as text; `runs` has every run folder; rows by job id."""
+
+    now: int
+    base: str
+    locked: bool
+    accounting: Accounting
+    accounting_words: str
+    records: Mapping[str, str]
+    runs: Mapping[str, RunFiles]
+    secrets: frozenset[str]
+    queue: Mapping[str, QueueRow]
+    accounted: Mapping[str, AccountRow]
+
+
+def parse(answer: Answer) -> Snapshot:
+    """The snapshot from what observe.sh printed."""
+    status, _, words = (answer.first("accounting") or "off|").partition("|")
+    records, runs = _read_files(answer.first("files") or "")
+    exits = dict(_pairs(answer.of("exit")))
+    queue = {row.job_id: row for row in map(_queue_row, answer.of("queue")) if row}
+    for job_id, row in queue.items():
+        if job_id in exits and exits[job_id].isdigit():
+            queue[job_id] = _with_exit(row, int(exits[job_id]))
+    return Snapshot(
+        now=int(answer.first("now") or 0),
+        base=answer.first("base") or "",
+        locked=answer.first("locked") is not None,
+        accounting=Accounting(status),
+        accounting_words=words.strip(),
+        records=records,
+        runs=runs,
+        secrets=frozenset(answer.of("secret")),
+        queue=queue,
+        accounted={row.job_id: row for row in map(_account_row, answer.of("account")) if row},
+    )
+
+
+def _pairs(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
+    for line in lines:
+        job_id, _, value = line.partition("|")
+        yield job_id, value
+
+
+def _queue_row(line: str) -> QueueRow | None:
+    """None for a line that is not a row, and for members of a heterogeneous job but the first."""
+    words = line.split("|", 10)
+    if len(words) != 11:
+        return None
+    job_id, state, reason, submitted, nodes, partition, limit, qos, account, nice, name = words
+    leader, _, member = job_id.partition("+")
+    if not leader.isdigit() or member not in ("", "0"):
+        return None
+    return QueueRow(
+        job_id=leader,
+        state=state,
+        name=name,
+        reason="" if reason == "None" else reason,
+        submitted=int(submitted) if submitted.isdigit() else None,
+        nodes=nodes,
+        partition=partition,
+        time_limit=limit,
+        qos=qos,
+        account=account,
+        nice=nice,
+    )
+
+
+def _with_exit(row: QueueRow, status: int) -> QueueRow:
+    """`status` as wait() gives it."""
+    import dataclasses
+
+    signal, code = status & 0x7F, status >> 8 & 0xFF
+    return dataclasses.replace(row, exit_code=code or (128 + signal if signal else 0))
+
+
+def _account_row(line: str) -> AccountRow | None:
+    words = line.split("|", 4)
+    if len(words) != 5 or not words[0].isdigit():
+        return None
+    code, _, signal = words[2].partition(":")
+    exit_code = None
+    if code.isdigit() and signal.isdigit():
+        # 125 and the like are Slurm's own marks (out of memory), no signals.
+        by_signal = 128 + int(signal) if 0 < int(signal) < 65 else None
+        exit_code = int(code) or (by_signal if int(signal) else 0)
+    nodes = "" if words[3] == "None assigned" else words[3]
+    return AccountRow(words[0], words[1], words[4], exit_code, nodes)
+
+
+def _read_files(text: str) -> tuple[dict[str, str], dict[str, RunFiles]]:
+    records: dict[str, str] = {}
+    found: dict[str, dict[str, str]] = {}
+    if not text:
+        return records, {}
+    with tarfile.open(fileobj=io.BytesIO(decoded(text)), mode="r:gz") as archive:
+        for member in archive:
+            parts = member.name.strip("/").split("/")
+            content = archive.extractfile(member)
+            body = content.read().decode("utf-8", "replace") if content else ""
+            if parts[0] == "records":
+                records[parts[1].removesuffix(".json")] = body
+            elif member.isdir() and len(parts) == 2:
+                found.setdefault(parts[1], {})
+            elif content and len(parts) >= 3:
+                found.setdefault(parts[1], {})["/".join(parts[2:])] = body
+    return records, {key: _run_files(texts) for key, texts in found.items()}
+
+
+def _run_files(texts: dict[str, str]) -> RunFiles:
+    starts = (line.split() for line in texts.pop("started", "").splitlines())
+    started = tuple(
+        (words[0], int(words[1]) if len(words) > 1 and words[1].isdigit() else 0)
+        for words in starts
+        if words and words[0].isdigit()
+    )
+    words = texts.pop("ended", "").split()
+    ended = None
+    if len(words) == 2 and words[0].isdigit() and words[1].isdigit():
+        ended = (int(words[0]), words[1])
+    return RunFiles(started, ended, texts.pop("record.json", None), texts)
+
+
+def text_digest(text: str) -> str:
+    """How settle.sh knows that a record is still the one that was read."""
+    return hashlib.sha256(text.encode()).hexdigest()

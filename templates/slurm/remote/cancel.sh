@@ -1,0 +1,23 @@
+# cancel.sh ID MODE: ends a job (MODE any) or only one that waits or is suspended (MODE pending),
+# and looks for some seconds whether it is gone. Prints `state|<what the controller says>`.
+need_slurm
+id=$1
+case $2 in
+    any) answer=$(scancel "$id" 2>&1 </dev/null) ;;
+    pending) answer=$(scancel --state=PENDING "$id" 2>&1 </dev/null && scancel --state=SUSPENDED "$id" 2>&1 </dev/null) ;;
+esac
+for pause in 0.1 0.2 0.4 0.8 1 1 1 1; do
+    now=$(ask squeue -h -t all -j "$id" -o '%T' | head -n 1) || exit
+    case $now in
+        '' | BOOT_FAIL | CANCELLED | COMPLETED | DEADLINE | FAILED | NODE_FAIL | OUT_OF_MEMORY | PREEMPTED | REVOKED | TIMEOUT)
+            break
+            ;;
+        PENDING | SUSPENDED) ;;
+        *) [ "$2" = any ] || break ;;
+    esac
+    case $answer in
+        *'denied'* | *'not authorized'*) fail 73 "$answer" ;;
+    esac
+    sleep "$pause"
+done
+echo "state|$now"
