@@ -44,11 +44,11 @@ class PlacementRow:
     """One candidate of the placement table, chosen or not, with its reason."""
 
     target: str
-    resources: str
-    price: float | None
-    free: int | None
     chosen: bool
-    reason: str
+    resources: str = ""
+    price: float | None = None
+    free: int | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,10 +124,7 @@ def _work(body: dict) -> WorkChange:
     members["objects"] = tuple(_object(item) for item in body.get("objects", ()))
     members["uploads"] = tuple(FileTree(**item) for item in body.get("uploads", ()))
     members["required"] = tuple(body.get("required", ()))
-    members["placement"] = tuple(
-        PlacementRow(**{"price": None, "free": None, "reason": "", **item})
-        for item in body.get("placement", ())
-    )
+    members["placement"] = tuple(PlacementRow(**item) for item in body.get("placement", ()))
     members.setdefault("reason", "")
     return WorkChange(**members)
 

@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from compiler.diagnostics import Diagnostics
     from compiler.workflow.apply import Applied, StepResult, apply_plan
     from compiler.workflow.destroy import plan_destroy
-    from compiler.workflow.diff import TreeDiff, diff
-    from compiler.workflow.explain import Explanation, explain
+    from compiler.workflow.explanation import Explanation, explain
     from compiler.workflow.live import (
         RunStatus,
         Status,
@@ -34,48 +33,49 @@ if TYPE_CHECKING:
         unlock,
         wait,
     )
-    from compiler.workflow.load import Loaded, Work, load, load_stack
+    from compiler.workflow.loading import Loaded, Work, load, load_stack
     from compiler.workflow.once import plan_runs
-    from compiler.workflow.plan import Planned, PlanOptions, plan
-    from compiler.workflow.render import Rendering, render
+    from compiler.workflow.planner import Planned, PlanOptions, plan
+    from compiler.workflow.rendering import Rendering, render
     from compiler.workflow.saved import Opened, open_plan, secrets_for
-    from compiler.workflow.validate import Report, validate
+    from compiler.workflow.tree_diff import TreeDiff, diff
+    from compiler.workflow.validation import Report, validate
 
 # Where each name lives. A name's module is loaded when the name is first used, so that
 # `validate` never waits for what only `apply` needs.
 _HOME = {
     "Applied": "compiler.workflow.apply",
     "Diagnostics": "compiler.diagnostics",
-    "Explanation": "compiler.workflow.explain",
-    "Loaded": "compiler.workflow.load",
+    "Explanation": "compiler.workflow.explanation",
+    "Loaded": "compiler.workflow.loading",
     "Opened": "compiler.workflow.saved",
-    "PlanOptions": "compiler.workflow.plan",
-    "Planned": "compiler.workflow.plan",
-    "Rendering": "compiler.workflow.render",
-    "Report": "compiler.workflow.validate",
+    "PlanOptions": "compiler.workflow.planner",
+    "Planned": "compiler.workflow.planner",
+    "Rendering": "compiler.workflow.rendering",
+    "Report": "compiler.workflow.validation",
     "RunStatus": "compiler.workflow.live",
     "Status": "compiler.workflow.live",
     "StepResult": "compiler.workflow.apply",
-    "TreeDiff": "compiler.workflow.diff",
+    "TreeDiff": "compiler.workflow.tree_diff",
     "Waited": "compiler.workflow.live",
-    "Work": "compiler.workflow.load",
+    "Work": "compiler.workflow.loading",
     "apply_plan": "compiler.workflow.apply",
     "cancel": "compiler.workflow.live",
     "check": "compiler.workflow.live",
-    "diff": "compiler.workflow.diff",
-    "explain": "compiler.workflow.explain",
-    "load": "compiler.workflow.load",
-    "load_stack": "compiler.workflow.load",
+    "diff": "compiler.workflow.tree_diff",
+    "explain": "compiler.workflow.explanation",
+    "load": "compiler.workflow.loading",
+    "load_stack": "compiler.workflow.loading",
     "logs": "compiler.workflow.live",
     "open_plan": "compiler.workflow.saved",
-    "plan": "compiler.workflow.plan",
+    "plan": "compiler.workflow.planner",
     "plan_destroy": "compiler.workflow.destroy",
     "plan_runs": "compiler.workflow.once",
-    "render": "compiler.workflow.render",
+    "render": "compiler.workflow.rendering",
     "secrets_for": "compiler.workflow.saved",
     "status": "compiler.workflow.live",
     "unlock": "compiler.workflow.live",
-    "validate": "compiler.workflow.validate",
+    "validate": "compiler.workflow.validation",
     "wait": "compiler.workflow.live",
 }
 

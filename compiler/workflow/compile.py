@@ -19,7 +19,7 @@ from compiler.rendering.filetree import FileTree, read_tree
 from compiler.source import suggest
 from compiler.targets.interface import Job
 from compiler.targets.registry import target_of
-from compiler.workflow.load import Work
+from compiler.workflow.loading import Work
 from compiler.workflow.prices import hourly_price
 
 
@@ -141,7 +141,7 @@ def _trees(task: Task, root: str | None, diagnostics: Diagnostics) -> Iterable[F
             yield read_tree(local, destination)
         except OSError as error:
             diagnostics.add(
-                codes.FILE_UNREADABLE.at(
+                codes.TREE_UNREADABLE.at(
                     origin.span(),
                     f"`{path}` cannot be read: {error.strerror or error}",
                     found=str(local),

@@ -94,7 +94,7 @@ def placement_row(row: Row, placement: Placement) -> PlacementRow:
     else:
         reason = placement.reason if chosen else ""
     wanted = str(row.resources.accelerator or row.resources.instance_type or "")
-    return PlacementRow(row.target.key, wanted, row.price, row.free, chosen, reason)
+    return PlacementRow(row.target.key, chosen, wanted, row.price, row.free, reason)
 
 
 def _secrets(job: Job, diagnostics: Diagnostics) -> tuple[dict[str, str], list[str]]:

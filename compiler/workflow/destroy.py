@@ -11,9 +11,9 @@ from compiler.planning.outcomes import Action, Decision
 from compiler.planning.plan import Plan, WorkChange
 from compiler.planning.states import RunState
 from compiler.source import suggest
-from compiler.workflow.load import Loaded
+from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import look
-from compiler.workflow.plan import Planned
+from compiler.workflow.planner import Planned
 
 
 def plan_destroy(stack: Stack, names: Sequence[str] = (), *, only: Sequence[str] = ()) -> Planned:

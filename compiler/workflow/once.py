@@ -14,8 +14,8 @@ from compiler.targets.registry import merge_keys_of
 from compiler.workflow import compile as compiling
 from compiler.workflow.desired import desired_of
 from compiler.workflow.observe import look
-from compiler.workflow.plan import Planned
-from compiler.workflow.render import load_tasks
+from compiler.workflow.planner import Planned
+from compiler.workflow.rendering import load_tasks
 
 
 def plan_runs(

@@ -32,6 +32,6 @@ def hourly_price(
 
     region = str(target.options.get("region") or target.key)
     choice = choose_instance(resources, region)
-    if not isinstance(choice, Choice) or choice.usd_per_hour is None:
+    if not isinstance(choice, Choice) or choice.price is None:
         return None
-    return choice.usd_per_hour * num_nodes
+    return choice.price * num_nodes

@@ -15,9 +15,9 @@ from compiler.workflow import compile as compiling
 from compiler.workflow.arguments import overrides_from_arguments
 from compiler.workflow.desired import secret_values
 from compiler.workflow.inputs import input_digests
-from compiler.workflow.load import load_stack
-from compiler.workflow.plan import Planned
-from compiler.workflow.render import load_tasks
+from compiler.workflow.loading import load_stack
+from compiler.workflow.planner import Planned
+from compiler.workflow.rendering import load_tasks
 
 SecretValues = Mapping[str, Mapping[str, str]]
 

@@ -2,8 +2,8 @@
 
 from compiler.diagnostics.code import Code, Severity
 
-NAME_COLLISION = Code(
-    "name-collision",
+WORK_NAME_COLLISION = Code(
+    "work-name-collision",
     Severity.ERROR,
     "Two tasks of one set have the same name.",
     "Work is known by its set and its name; two of one name would replace each other.",
@@ -57,8 +57,8 @@ EMPTY_SET = Code(
     "Taken literally this would delete everything; more often a path is wrong.",
     "Check `set.inputs` of the stack, or say --allow-empty if everything is to go.",
 )
-FILE_UNREADABLE = Code(
-    "file-unreadable",
+TREE_UNREADABLE = Code(
+    "tree-unreadable",
     Severity.ERROR,
     "A local file or folder that the task brings along cannot be read.",
     "The job would start without it.",

@@ -19,8 +19,8 @@ from compiler.planning.differences import MergeKeys
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import ObjectChange
 from compiler.targets.registry import merge_keys_of
-from compiler.workflow.load import load_stack
-from compiler.workflow.render import Rendering, render
+from compiler.workflow.loading import load_stack
+from compiler.workflow.rendering import Rendering, render
 
 
 @dataclass(frozen=True, slots=True)

@@ -138,7 +138,7 @@ def _named(tasks: Sequence[Task], diagnostics: Diagnostics) -> tuple[Work, ...]:
         first = by_name.setdefault(name, task)
         if first is not task:
             diagnostics.add(
-                codes.NAME_COLLISION.at(
+                codes.WORK_NAME_COLLISION.at(
                     task.origin.span("name"),
                     f"a second task is called `{name}`",
                     hint="give one of them another `name:`",

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from compiler.diagnostics import Diagnostic, Diagnostics, Severity
 from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Overrides
-from compiler.workflow.load import Loaded, load
+from compiler.workflow.loading import Loaded, load
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ from compiler.workflow import compile as compiling
 from compiler.workflow.arguments import PlanOptions, plan_arguments
 from compiler.workflow.desired import PROJECT, desired_of, placement_row, project_of
 from compiler.workflow.inputs import input_digests
-from compiler.workflow.load import Loaded
+from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import World, look
-from compiler.workflow.render import load_tasks
+from compiler.workflow.rendering import load_tasks
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from compiler.placement import Placement
 from compiler.rendering.artifact import Artifact
 from compiler.rendering.tree import write_tree
 from compiler.workflow import compile as compiling
-from compiler.workflow.load import Loaded, load
+from compiler.workflow.loading import Loaded, load
 
 Progress = Callable[[str], None]
 
