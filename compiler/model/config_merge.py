@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-MergeKey = Callable[[tuple[str, ...]], str | None]
-"""`key(path)`: the field that the items of the list at `path` are matched by, if they are."""
+MergeKey = Callable[[tuple[str, ...]], str | tuple[str, ...] | None]
+"""`key(path)`: the field (or fields) that the items of the list at `path` are matched by, if
+they are."""
 
 BY_NAME = frozenset(
     {
@@ -129,16 +130,20 @@ def _list(low: list[Any], high: list[Any], path: tuple[str, ...], merge_key: Mer
 
 
 def _partner(
-    items: list[Any], wanted: Mapping[str, Any], key: str, path: tuple[str, ...]
+    items: list[Any],
+    wanted: Mapping[str, Any],
+    key: str | tuple[str, ...],
+    path: tuple[str, ...],
 ) -> int | None:
-    name = wanted.get(key, _MISSING)
-    if name is _MISSING:
+    fields = (key,) if isinstance(key, str) else key
+    if fields[0] not in wanted:
         if path[-1] == "containers" and items:
             return 0
         return next((at for at, item in enumerate(items) if item == wanted), None)
     found = (
         at
         for at, item in enumerate(items)
-        if isinstance(item, Mapping) and item.get(key, _MISSING) == name
+        if isinstance(item, Mapping)
+        and all(item.get(field, _MISSING) == wanted.get(field, _MISSING) for field in fields)
     )
     return next(found, None)

@@ -78,9 +78,9 @@ def _merge_keys(version: str):
     known = schemas(version)
 
     @cache
-    def merge_key(path: tuple[str, ...]) -> str | None:
+    def merge_key(path: tuple[str, ...]) -> tuple[str, ...] | None:
         shape = known.shape_at(POD_TYPE, path)
-        return shape.keys[0] if shape is not None and shape.keys else None
+        return shape.keys or None if shape is not None else None
 
     return merge_key
 
