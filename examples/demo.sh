@@ -10,28 +10,36 @@ cp -R "$here/examples" "$work/examples"
 cp "$here/stacks/demo.yaml" "$work/stacks/"
 cd "$work"
 
-say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
-run() { printf '$ %s\n' "$*"; "$@"; }
+if [ -t 1 ]; then bold='\033[1m' plain='\033[0m'; else bold='' plain=''; fi
+say() { printf "\n${bold}== %s${plain}\n" "$*"; }
+run() {
+    printf '$ %s\n' "$*"
+    "$@"
+}
 
 task=examples/llama-pretrain/task.yaml
+stack=stacks/demo.yaml
+
 say "1. Is the task right? All errors would come at once, with file:line:column."
-run triplane validate $task stacks/demo.yaml
+run triplane validate $task $stack
 
 say "2. What would each platform get? Rendered for all three, no cluster needed."
-run triplane render $task --stack stacks/demo.yaml --every-target --out rendered/review
+run triplane render $task --stack $stack --every-target --out review
 
-say "3. The set's first plan, saved and applied (targets here are plain directories)."
-run triplane plan --stack stacks/demo.yaml --out plan.json
+say "3. The first plan, saved, then applied byte for byte (all three targets are directories)."
+run triplane plan $task --stack $stack --every-target --out plan.json
 run triplane apply plan.json
 
 say "4. Again: nothing is left to do."
-run triplane plan --stack stacks/demo.yaml
+run triplane plan $task --stack $stack --every-target
 
-say "5. A reviewer asks for half the GPUs and a longer run."
-sed -i 's/accelerators: H100:8/accelerators: H100:4/; s/MAX_STEPS: "20000"/MAX_STEPS: "40000"/' $task
-run triplane plan --stack stacks/demo.yaml
-run triplane apply --stack stacks/demo.yaml --auto-approve
+say "5. A reviewer asks for four nodes and a longer run; the plan says what that changes."
+sed -i 's/num_nodes: 2/num_nodes: 4/; s/MAX_STEPS: "20000"/MAX_STEPS: "40000"/' $task
+run triplane plan $task --stack $stack --every-target
+run triplane apply $task --stack $stack --every-target --auto-approve
 
-say "6. What is there now."
-run triplane status --stack stacks/demo.yaml
-say "Done. The same commands work in this checkout with --stack stacks/demo.yaml."
+say "6. What is there now, and where the whole set of examples would be placed."
+run triplane status --stack $stack
+run triplane plan --stack $stack
+
+say "Done. The same commands work in the checkout: triplane plan --stack stacks/demo.yaml"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 import click
 
 from compiler.cli import output
-from compiler.cli.options import target_option
+from compiler.cli.options import every_target_option, target_option
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import Plan
 from compiler.workflow import Applied, PlanOptions, Waited
@@ -18,6 +18,7 @@ def plan_flags(command: Callable) -> Callable:
     for option in reversed(
         (
             target_option,
+            every_target_option,
             click.option(
                 "--work",
                 "names",
@@ -49,6 +50,7 @@ def plan_options(arguments: Mapping[str, object], *, offline: bool = False) -> P
         replace_running=arguments["replace_running"],
         move=arguments["move"],
         allow_empty=arguments["allow_empty"],
+        every_target=arguments["every_target"],
         only=tuple(arguments["only"]),
         names=tuple(arguments["names"]),
         parallel=arguments["parallel"],

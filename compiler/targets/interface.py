@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from compiler.model import Group, Resources, Stack, TargetSpec, Task, names
+from compiler.model import Group, Resources, Stack, TargetKind, TargetSpec, Task, names
 from compiler.rendering.filetree import FileTree
 
 if TYPE_CHECKING:
@@ -45,6 +45,13 @@ class Job:
     def name(self) -> str:
         """`<set>-[<group>-]<task>-<run>`, a DNS label."""
         return names.run_label(self.stack.set_name, self.work, self.run)
+
+    @property
+    def object_name(self) -> str:
+        """What the platform's own object is called: on Slurm the name carries the identity."""
+        if self.target.kind is TargetKind.SLURM:
+            return names.slurm_job_name(self.stack.set_name, self.work, self.run, self.spec_digest)
+        return self.name
 
     @property
     def task_id(self) -> str:
@@ -135,6 +142,9 @@ class Deployer(Protocol):
 
     Every method may raise TargetUnreachable (nothing was changed) or WorkFailed.
     """
+
+    def close(self) -> None:
+        """Give back what a connection holds; the next call makes a new one."""
 
     def check(self) -> str:
         """A line for `triplane check`: version and who we are there."""

@@ -46,3 +46,15 @@ def merge_keys_of(target: TargetSpec) -> MergeKeys:
     if target.kind is TargetKind.KUBERNETES:
         return import_module("compiler.targets.kubernetes").merge_keys(target.version)
     return lambda api_version, kind, path: None
+
+
+def pending_fields_of(target: TargetSpec, before: str, after: str) -> dict[str, str] | None:
+    """What the platform must change on a pending run made of `before` to be one of `after`.
+
+    None where it cannot do that in place.
+    """
+    if target.kind is TargetKind.SLURM and target.deployer is not DeployerKind.DIRECTORY:
+        from compiler.targets.slurm.deployer import pending_fields
+
+        return pending_fields(before, after)
+    return None

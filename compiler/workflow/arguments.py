@@ -10,7 +10,7 @@ from dataclasses import dataclass, fields
 
 from compiler.model import Overrides
 
-_FLAGS = ("offline", "rerun", "replace_running", "move", "allow_empty")
+_FLAGS = ("offline", "rerun", "replace_running", "move", "allow_empty", "every_target")
 _LISTS = ("only", "names")
 
 
@@ -23,6 +23,7 @@ class PlanOptions:
     replace_running: bool = False
     move: bool = False
     allow_empty: bool = False
+    every_target: bool = False
     only: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     parallel: int = 8

@@ -37,7 +37,7 @@ def desired_of(
         run=job.run,
         target=job.target.key,
         kind=str(job.target.kind),
-        name=job.name,
+        name=job.object_name,
         spec_digest=job.spec_digest,
         files_digest=job.files_digest,
         stage=Stage.INTENT,

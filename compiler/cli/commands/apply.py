@@ -60,7 +60,7 @@ def command(paths, stack_path, auto_approve, wait_for, timeout, quiet, **argumen
             overrides=overrides,
             environ=options.environ(),
         )
-        output.print_diagnostics(planned.diagnostics)
+        output.print_diagnostics(planned.diagnostics, "concise")
         planning.print_plan(planned.plan, "text")
         the_plan, secrets = planned.plan, secrets_for(planned, stack)
     if not planning.approve(the_plan, auto_approve or saved is not None):

@@ -39,7 +39,7 @@ def command(paths, stack_path, out, offline, detailed_exitcode, format, **argume
         overrides=options.overrides_from(arguments),
         environ=options.environ(),
     )
-    output.print_diagnostics(planned.diagnostics)
+    output.print_diagnostics(planned.diagnostics, "concise")
     planning.print_plan(planned.plan, format, plan_file=out)
     if out:
         from pathlib import Path

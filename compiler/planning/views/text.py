@@ -41,6 +41,9 @@ def objects_text(objects: Iterable[ObjectChange], *, color: bool = False) -> str
 
 def _work(change: WorkChange, paint, details: bool) -> Iterator[str]:
     sign = SIGNS[change.action]
+    if change.action in (Action.NOOP, Action.DONE) and not change.note:
+        yield f"{sign} {title(change)} ({visible(change.reason)})"
+        return
     yield paint(_COLOURS.get(sign, ""), f"{sign} {title(change)}")
     for line in explanations(change):
         yield f"    {visible(line)}"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from compiler.planning.differences import FieldAction, FieldChange
 from compiler.planning.outcomes import Action
-from compiler.planning.plan import Plan, WorkChange
+from compiler.planning.plan import PlacementRow, Plan, WorkChange
 
 SIGNS = {
     Action.CREATE: "+",
@@ -57,17 +57,32 @@ def explanations(change: WorkChange) -> Iterator[str]:
         yield f"because {item.field} changed" + (f" ({item.location})" if item.location else "")
     if change.note:
         yield change.note
-    rows = change.placement
-    if change.action.changes and (len(rows) > 1 or any(row.price for row in rows)):
-        for row in rows:
-            mark = "placed" if row.chosen else "not placed"
-            price = f", {row.price:.2f} $/h" if row.price else ""
-            free = f", {row.free} free" if row.free is not None else ""
-            why = f": {row.reason}" if row.reason else ""
-            wanted = f" {row.resources}" if row.resources else ""
-            yield f"{mark} on {row.target}{wanted}{price}{free}{why}"
+    if change.action.changes:
+        yield from _placed(change)
     for name in change.required:
         yield f"must exist on {change.target}: secret {name}"
+
+
+def _placed(change: WorkChange) -> Iterator[str]:
+    """Where it goes and why, where else it could go, and who refuses it."""
+    here = [row for row in change.placement if row.chosen]
+    others = [row for row in change.placement if not row.chosen]
+    possible = [row for row in others if not row.reason]
+    for row in here:
+        if others or row.price:
+            yield f"placed on {_candidate(row)}: {row.reason}"
+    if possible:
+        yield "could also go to " + ", ".join(dict.fromkeys(_candidate(row) for row in possible))
+    for row in others:
+        if row.reason:
+            yield f"refused by {_candidate(row)}: {row.reason}"
+
+
+def _candidate(row: PlacementRow) -> str:
+    facts = [f"{row.price:.2f} $/h"] if row.price else []
+    facts += [f"{row.free} free"] if row.free is not None else []
+    wanted = f" {row.resources}" if row.resources else ""
+    return f"{row.target}{wanted}" + (f" ({', '.join(facts)})" if facts else "")
 
 
 def field_lines(change: FieldChange) -> Iterator[tuple[str, str]]:
@@ -77,7 +92,7 @@ def field_lines(change: FieldChange) -> Iterator[tuple[str, str]]:
         yield "~", f"{label}:"
         for line in change.lines:
             sign = line[0] if line[:1] in "+-@" else " "
-            yield sign, f"  {line}"
+            yield sign, f"  {line if sign == '@' else line[1:]}"
     elif change.action is FieldAction.ADD:
         yield "+", f"{label}: {_value(change.after)}"
     elif change.action is FieldAction.REMOVE:

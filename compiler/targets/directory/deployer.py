@@ -38,6 +38,9 @@ class DirectoryDeployer:
         self.state = self.out / ".triplane" / stack.set_name / target.key
         self.keeps_runs = stack.gitops is not None
 
+    def close(self) -> None:
+        """Nothing is held between calls."""
+
     def check(self) -> str:
         """Say where the tree is; raise TargetUnreachable if it could not be written."""
         folder = self.out
@@ -90,7 +93,7 @@ class DirectoryDeployer:
     def execute(self, step: Step, progress: Progress) -> Record:
         old = self._record(step.record)
         if step.action == "delete":
-            return self._delete(step.record, progress)
+            return self._delete(step.record)
         wanted = {artifact.path: artifact for artifact in step.artifacts}
         kept = dict(old.files) if old else {}
         new_files = {path: artifact.digest for path, artifact in wanted.items()}
@@ -102,10 +105,8 @@ class DirectoryDeployer:
         for artifact in step.artifacts:
             target = self.out / artifact.path
             if digest_on_disk(target) != artifact.digest:
-                progress(f"write {artifact.path}")
                 write_atomically(target, artifact.text, executable=artifact.executable)
         for path in sorted(set(kept) - set(wanted)):
-            progress(f"remove {path}")
             remove_file(self.out, path)
         record = dataclasses.replace(step.record, stage=Stage.CREATED, files=new_files)
         self._write_record(record)
@@ -137,9 +138,8 @@ class DirectoryDeployer:
     def _write_record(self, record: Record) -> None:
         write_atomically(self._record_path(record), record.to_json())
 
-    def _delete(self, record: Record, progress: Progress) -> Record:
+    def _delete(self, record: Record) -> Record:
         for path in sorted(record.files):
-            progress(f"remove {path}")
             remove_file(self.out, path)
         closed = dataclasses.replace(record, stage=Stage.ENDED, outcome=REMOVED, files={})
         if self.keeps_runs:  # its number is never given out again
