@@ -10,8 +10,8 @@
 #
 #   platform_identify      sets NODE_RANK and NODE_IPS (one a line, in rank order), may set JOB_NUMBER
 #   platform_barrier       returns 0 once setup is done on all ranks (called by "all" only)
-#   platform_finish CODE   reports how this rank ended (called by "all" only; $PHASE says where:
-#                          identify, setup, barrier, run)
+#   platform_finish CODE   reports how this rank ended; $PHASE says where (identify, setup,
+#                          barrier, run), $STOPPED is set if a signal from outside ended it
 #
 # and may set SIGNALS_REACH_ALL=1 where the platform itself signals every process of a rank.
 # Commands in these functions should be short (a poll and a sleep of a second or so): bash
@@ -98,9 +98,7 @@ run_or_hold() {
 
 finish() {
     trap - TERM INT HUP
-    if [ "$MODE" = all ]; then
-        platform_finish "$1"
-    fi
+    platform_finish "$1"
     exit "$1"
 }
 

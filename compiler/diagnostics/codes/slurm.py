@@ -1,0 +1,75 @@
+"""Codes of the Slurm target: options of sbatch, and what a script cannot hold."""
+
+from compiler.diagnostics.code import Code, Severity
+
+SBATCH_OPTION_CONTROLLED = Code(
+    "sbatch-option-controlled",
+    Severity.ERROR,
+    "`sbatch_options` sets an option that follows from the task itself.",
+    "Two values for one option would contradict each other, and sbatch takes the later one.",
+    "Remove the option and use the field that the hint names.",
+    example="config: {slurm: {sbatch_options: {nodes: 4}}}",
+)
+SBATCH_OPTION_UNKNOWN = Code(
+    "sbatch-option-unknown",
+    Severity.ERROR,
+    "`sbatch_options` names an option that this version of sbatch does not have.",
+    "sbatch would refuse the whole script when it is submitted.",
+    "Correct the name; only long names without abbreviation, or one-letter names, are read.",
+    example="config: {slurm: {sbatch_options: {constrain: ib}}}",
+)
+SBATCH_OPTION_CLIENT = Code(
+    "sbatch-option-client",
+    Severity.ERROR,
+    "`sbatch_options` names an option that steers the sbatch command, not the job.",
+    "The script is submitted by triplane, or by hand, and reads the same everywhere.",
+    "Remove it; give it to sbatch by hand where that is wanted.",
+    example="config: {slurm: {sbatch_options: {test_only: true}}}",
+)
+SBATCH_OPTION_VALUE = Code(
+    "sbatch-option-value",
+    Severity.ERROR,
+    "A value in `sbatch_options` is none that the option can have.",
+    "sbatch would refuse the script, or read something else.",
+    "Write `true` for a flag, and a text or number for an option with a value.",
+    example="config: {slurm: {sbatch_options: {reservation: true}}}",
+)
+SBATCH_OPTION_REPEATED = Code(
+    "sbatch-option-repeated",
+    Severity.ERROR,
+    "One map of `sbatch_options` names the same option twice, in two spellings.",
+    "Which of the two holds would depend on their order.",
+    "Keep one of them.",
+    example='config: {slurm: {sbatch_options: {t: "60", time: "90"}}}',
+)
+SBATCH_OPTION_OVERRIDDEN = Code(
+    "sbatch-option-overridden",
+    Severity.WARNING,
+    "An account or QoS in `sbatch_options` gives way to the one of `quota` or of the workspace.",
+    "The job is charged to somebody else than this line says.",
+    "Remove it from `sbatch_options`.",
+    example="config: {slurm: {sbatch_options: {qos: low}, quota: {queue: high}}}",
+)
+SBATCH_TIME = Code(
+    "sbatch-time",
+    Severity.ERROR,
+    "A time limit is not one that Slurm should get.",
+    "An unlimited job waits for ever before a maintenance; an unquoted 24:00:00 is 86400 minutes.",
+    'Quote the time and write it as sbatch does, for example "1-12:00:00".',
+    example="config: {slurm: {sbatch_options: {time: 24:00:00}}}",
+)
+SLURM_VALUE = Code(
+    "slurm-value",
+    Severity.ERROR,
+    "A value cannot be written into an sbatch script.",
+    "A NUL byte or, in a directive, a line break has no form there.",
+    "Change the value.",
+    example='config: {slurm: {sbatch_options: {comment: "two\\nlines"}}}',
+)
+SLURM_SCRIPT = Code(
+    "slurm-script",
+    Severity.ERROR,
+    "A rendered sbatch script is not what it should be.",
+    "Slurm would refuse it or read other options than were meant; this is a fault of triplane.",
+    "Report it, with the task that shows it.",
+)

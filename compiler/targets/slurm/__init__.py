@@ -1,0 +1,69 @@
+"""Slurm: one sbatch script a run, which a reviewer reads and slurmctld runs as it is."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from compiler.diagnostics import Diagnostic, Diagnostics, Severity
+from compiler.model import Resources, Stack, TargetSpec, Task
+from compiler.rendering.artifact import Artifact
+from compiler.targets.interface import Job, Support
+
+
+class SlurmTarget:
+    """The pure half of the platform."""
+
+    kind = "slurm"
+
+    @property
+    def support(self) -> Mapping[str, Support]:
+        from compiler.targets.slurm.support import SUPPORT
+
+        return SUPPORT
+
+    def refusals(
+        self, task: Task, resources: Resources, target: TargetSpec
+    ) -> Iterable[Diagnostic]:
+        """Why this candidate cannot run on a Slurm cluster: a finding for each reason."""
+        from compiler.targets.slurm.fields import findings
+
+        for finding in findings(task, resources, target):
+            if finding.severity is Severity.ERROR:
+                yield finding
+
+    def render(self, job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
+        """The script; nothing where a value cannot be written (an error then says which)."""
+        from compiler.diagnostics.codes.slurm import SLURM_VALUE
+        from compiler.diagnostics.codes.targets import FIELD_REFUSED
+        from compiler.targets.slurm.emit import emit
+        from compiler.targets.slurm.fields import findings
+        from compiler.targets.slurm.lower import lower
+
+        diagnostics.extend(findings(job.task, job.resources, job.target))
+        if job.group is not None:
+            diagnostics.add(
+                FIELD_REFUSED.at(
+                    job.group.origin.span(),
+                    f"group on {job.target.key}: {self.support['group'].note}",
+                    target=job.target.key,
+                )
+            )
+        try:
+            return (emit(job, lower(job, diagnostics)),)
+        except ValueError as error:
+            diagnostics.add(
+                SLURM_VALUE.at(job.task.origin.span(), str(error), target=job.target.key)
+            )
+            return ()
+
+    def project(self, stack: Stack, target: TargetSpec) -> tuple[Artifact, ...]:
+        """A cluster has nothing of the target as a whole."""
+        return ()
+
+    def verify(self, artifact: Artifact, target: TargetSpec) -> Iterable[Diagnostic]:
+        from compiler.targets.slurm.verify import verify
+
+        return verify(artifact, target)
+
+
+TARGET = SlurmTarget()

@@ -1,0 +1,137 @@
+"""Which rows of the support table a task uses, and the diagnostics that follow from them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.diagnostics import Diagnostic, Span
+from compiler.diagnostics.codes.targets import FIELD_CHANGED, FIELD_IGNORED, FIELD_REFUSED
+from compiler.model import GitWorkdir, Resources, TargetSpec, Task
+from compiler.targets.interface import SupportLevel
+from compiler.targets.slurm.support import SUPPORT
+
+_CODES = {
+    SupportLevel.CHANGED: FIELD_CHANGED,
+    SupportLevel.IGNORED: FIELD_IGNORED,
+    SupportLevel.REFUSED: FIELD_REFUSED,
+}
+_SELDOM = ("inputs", "outputs", "event_callback", "api_server_access", "service", "pool")
+_RESOURCES = tuple(
+    row.removeprefix("resources.")
+    for row in SUPPORT
+    if row.startswith("resources.") and "(" not in row
+)
+_ALIASES = {"gpus": "accelerators"}
+
+
+def findings(task: Task, resources: Resources, target: TargetSpec) -> Iterator[Diagnostic]:
+    """A diagnostic for each used field that does not mean on Slurm what it says."""
+    for row, span in used(task, resources, target):
+        support = SUPPORT[row]
+        code = _CODES.get(support.level)
+        if code is None:
+            continue
+        name = row.split(" (")[0]
+        yield code.at(
+            span,
+            f"`{name}` on {target.key}: {support.note}",
+            hint=support.hint or None,
+            target=target.key,
+        )
+
+
+def used(task: Task, resources: Resources, target: TargetSpec) -> Iterator[tuple[str, Span]]:
+    """(row of the table, where the user wrote it) for everything that the task asks for."""
+    yield from _of_task(task)
+    yield from _of_files(task, resources)
+    yield from _of_config(task)
+    yield from _of_resources(resources, target)
+
+
+def _of_task(task: Task) -> Iterator[tuple[str, Span]]:
+    for key in _SELDOM:
+        if key in task.given:
+            yield key, task.origin.key_span(key)
+    if isinstance(task.workdir, GitWorkdir):
+        yield "workdir.url", task.workdir.origin.span()
+    if task.run is None:
+        yield "run (absent)", task.origin.span()
+    for name in task.envs:
+        if name.startswith("SKYPILOT_DOCKER_"):
+            yield "envs.SKYPILOT_DOCKER_*", task.origin.key_span("envs", name)
+    for secret in task.secrets.values():
+        key = "managed_secrets" if secret.managed else "secrets"
+        if secret.name.startswith("SKYPILOT_DOCKER_"):
+            yield "envs.SKYPILOT_DOCKER_*", task.origin.key_span(key, secret.name)
+        if secret.mount_path is not None:
+            span = task.origin.span(key, secret.name, "mount_path")
+            yield "managed_secrets.mount_path", span
+
+
+def _of_files(task: Task, resources: Resources) -> Iterator[tuple[str, Span]]:
+    for mount in task.file_mounts:
+        if "://" in mount.source:
+            yield "file_mounts (bucket URL)", mount.origin.span()
+    for storage in task.storage:
+        yield "file_mounts (storage object)", storage.origin.span()
+    for volume in task.volumes:
+        if volume.size_gib is not None:
+            yield "volumes.size", volume.origin.span()
+        elif volume.host_path is None:
+            yield "volumes.name", volume.origin.span()
+        elif resources.image is not None and resources.image.docker:
+            yield "volumes.host_path", volume.origin.span()
+        elif volume.host_path != volume.path:
+            yield "volumes.host_path (no container)", volume.origin.span()
+
+
+def _of_config(task: Task) -> Iterator[tuple[str, Span]]:
+    for key in ("docker", "nvidia_gpus"):
+        if task.config.get(key):
+            yield f"config.{key}", task.origin.key_span("config", key)
+    if task.hooks:
+        yield "config.hooks", task.origin.key_span("config", "hooks")
+    if task.native_script is not None:
+        span = task.origin.key_span("config", "triplane", "native_script")
+        yield "config.triplane.native_script", span
+
+
+def _of_resources(resources: Resources, target: TargetSpec) -> Iterator[tuple[str, Span]]:
+    given = {_ALIASES.get(key, key): key for key in sorted(resources.given)}
+    for name in _RESOURCES:
+        if name in given and name != "image_id" and _is_asked(name, resources):
+            yield f"resources.{name}", resources.origin_of(given[name]).span()
+    for row, name, holds in _cases(resources, target):
+        if holds:
+            yield row, resources.origin_of(given.get(name, name)).span()
+
+
+def _is_asked(name: str, resources: Resources) -> bool:
+    """Whether the key, which is written, asks for something: `use_spot: false` does not."""
+    if name in ("use_spot", "autostop", "ports", "labels", "job_recovery", "accelerator_args"):
+        return bool(getattr(resources, name))
+    return name != "local_disk" or resources.local_disk is not None
+
+
+def _cases(resources: Resources, target: TargetSpec) -> Iterator[tuple[str, str, bool]]:
+    """(row, the dialect's key, whether the case holds)."""
+    cpus, memory, accelerator = resources.cpus, resources.memory, resources.accelerator
+    yield "resources.cpus (N+)", "cpus", cpus is not None and cpus.at_least
+    yield "resources.memory (N+)", "memory", memory is not None and memory.at_least
+    yield (
+        "resources.memory (not handed out)",
+        "memory",
+        memory is not None and target.options.get("memory") == "ignored",
+    )
+    if accelerator is not None:
+        fraction = accelerator.count != int(accelerator.count)
+        yield "resources.accelerators (fraction)", "accelerators", fraction
+        is_tpu = accelerator.name.lower().startswith("tpu")
+        yield "resources.accelerators (TPU)", "accelerators", is_tpu
+    if resources.image is not None:
+        docker = resources.image.docker is not None
+        pyxis = target.options.get("containers") == "pyxis"
+        yield "resources.image_id (docker)", "image_id", docker and pyxis
+        yield "resources.image_id (docker, no Pyxis)", "image_id", docker and not pyxis
+        machine = bool(resources.image.machine or resources.image.by_region) and not docker
+        yield "resources.image_id (machine)", "image_id", machine

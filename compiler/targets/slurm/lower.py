@@ -1,0 +1,192 @@
+"""From a job to plain data: the directives, and everything that the script's text needs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from compiler.diagnostics import Diagnostics
+from compiler.diagnostics.codes import slurm as codes
+from compiler.model import names
+from compiler.rendering.launcher import Placement, gpus_per_node, script_folder, task_env
+from compiler.rendering.quoting import shdq
+from compiler.resources import data_folder
+from compiler.targets.interface import Job
+from compiler.targets.slurm import files, options, requests
+from compiler.targets.slurm.containers import Container, container_of
+from compiler.targets.slurm.paths import is_fixed, login_word, output_pattern
+from compiler.targets.slurm.settings import Setting, Settings
+
+_OUTPUT = "slurm-%j.out"
+
+
+@dataclass(frozen=True, slots=True)
+class SlurmJob:
+    """One sbatch script as data.
+
+    `directives` are (long option, value or None for a flag) in the order of the script;
+    `base` and the paths in `secret_files` are shell words; `scripts` maps file names to texts.
+    """
+
+    directives: tuple[tuple[str, str | None], ...]
+    base: str
+    output_is_relative: bool
+    run_folder: str
+    set_name: str
+    run_key: str
+    nodes: int
+    cpus: int
+    scripts: Mapping[str, str] = field(repr=False)
+    copies: tuple[files.Copy, ...]
+    repository: files.Repository | None
+    container: Container | None
+    handed_secrets: tuple[str, ...]
+    secret_files: tuple[tuple[str, str], ...]
+    has_setup: bool
+    has_run: bool
+
+
+def lower(job: Job, diagnostics: Diagnostics) -> SlurmJob:
+    """What the job is on Slurm; faults of configuration go to `diagnostics`.
+
+    Raise ValueError for a value that has no form in a script.
+    """
+    settings = Settings(job)
+    request = requests.request_of(job.resources, job.target)
+    container = container_of(job.task, job.resources, job.target, settings)
+    workdir = str(job.target.options.get("workdir") or _value(settings.one("workdir")) or "~")
+    run_key = f"{job.work}.{job.run}"
+    run_folder = f".triplane/{job.stack.set_name}/runs/{run_key}"
+    if is_fixed(workdir):
+        run_folder = f"{workdir.rstrip('/')}/{run_folder}"
+    handed, sources = _secrets(job)
+    return SlurmJob(
+        directives=tuple(_directives(job, settings, request, run_folder, diagnostics)),
+        base=login_word(workdir),
+        output_is_relative=not is_fixed(workdir),
+        run_folder=run_folder,
+        set_name=job.stack.set_name,
+        run_key=run_key,
+        nodes=job.task.num_nodes,
+        cpus=request.cpus,
+        scripts=_scripts(job, container is not None),
+        copies=files.copies(job),
+        repository=files.repository(job),
+        container=container,
+        handed_secrets=handed,
+        secret_files=sources,
+        has_setup=job.task.setup is not None,
+        has_run=job.task.run is not None,
+    )
+
+
+def _directives(
+    job: Job,
+    settings: Settings,
+    request: requests.Request,
+    run_folder: str,
+    diagnostics: Diagnostics,
+) -> Iterator[tuple[str, str | None]]:
+    stack, task, resources = job.stack, job.task, job.resources
+    job_name = names.slurm_job_name(stack.set_name, job.work, job.run, job.spec_digest)
+    yield "job-name", job_name
+    yield "output", f"{output_pattern(run_folder)}/{_OUTPUT}"
+    yield "open-mode", "append"
+    yield "nodes", str(task.num_nodes)
+    yield "ntasks-per-node", "1"
+    yield "cpus-per-task", str(request.cpus)
+    if request.memory_mib is not None:
+        yield "mem", requests.memory_text(request.memory_mib)
+    if resources.accelerator is not None:
+        yield requests.gpu_directive(resources.accelerator, request.gpus, job.target)
+    yield "wait-all-nodes", "1"
+    yield "no-requeue", None
+    partition = partition_of(job, settings)
+    if partition is not None:
+        yield "partition", partition
+    controlled = {}
+    if resources.labels:
+        controlled["comment"] = "`resources.labels`"
+        yield "comment", " ".join(f"{key}={value}" for key, value in resources.labels.items())
+    chosen = options.merge(
+        settings.sbatch_options(partition), job.target.version, controlled, diagnostics
+    )
+    for option, quota in (("account", "account"), ("qos", "queue")):
+        setting = settings.quota(quota, partition) or settings.workspace_value(option)
+        if setting is None:
+            continue
+        yield option, str(setting.value)
+        overridden = chosen.pop(option, None)
+        if overridden is not None and overridden.value != str(setting.value):
+            diagnostics.add(
+                codes.SBATCH_OPTION_OVERRIDDEN.at(
+                    overridden.layer.span(overridden.key),
+                    f"`--{option}={overridden.value}` gives way to `{setting.where}`",
+                    found=overridden.value,
+                    expected=str(setting.value),
+                )
+            )
+    for name, option in chosen.items():
+        yield name, option.value
+
+
+def partition_of(job: Job, settings: Settings) -> str | None:
+    """The partition, or several with commas: what the user named, else what is configured."""
+    resources = job.resources
+    if resources.infra.zone is not None:
+        return resources.infra.zone
+    if (setting := settings.workspace_value("partition")) is not None:
+        return str(setting.value)
+    if resources.accelerator is None:
+        setting = settings.one("cpu_partition")
+        return str(setting.value) if setting else None
+    by_name = {key.lower(): value for key, value in settings.partition_map().items()}
+    found = by_name.get(resources.accelerator.name.lower())
+    if isinstance(found, list | tuple):
+        return ",".join(str(item) for item in found)
+    return str(found) if found else None
+
+
+def _scripts(job: Job, container: bool) -> dict[str, str]:
+    folder = data_folder("templates") / "slurm"
+    env = task_env(
+        job.task,
+        task_id=job.task_id,
+        placement=Placement(
+            cluster_name=job.name,
+            cloud="slurm",
+            region=job.target.key,
+            zone=None,
+        ),
+        gpus=gpus_per_node(job.resources.accelerator),
+        run=job.run,
+        group=job.group.name if job.group else None,
+    )
+    # The partition is known for sure when the job runs, and may change while it waits.
+    info = shdq(env.pop("SKYPILOT_CLUSTER_INFO")).replace(
+        '\\"zone\\": null', '\\"zone\\": \\"$SLURM_JOB_PARTITION\\"'
+    )
+    platform = (folder / "platform.sh").read_text(encoding="utf-8")
+    scripts = script_folder(job.task, env, platform)
+    scripts["task.env"] += f'export SKYPILOT_CLUSTER_INFO="{info}"\n'
+    scripts["rank.sh"] = (folder / "rank.sh").read_text(encoding="utf-8")
+    links = files.links_text(job, container=container)
+    if links is not None:
+        scripts["links.sh"] = links
+    return scripts
+
+
+def _secrets(job: Job) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+    """Names handed over at apply, and (name, path word) of those in a file of the cluster."""
+    handed, sources = [], []
+    for name in sorted(job.task.secrets):
+        source = job.stack.secrets.get(name, {}).get(job.target.key)
+        if source is None:
+            handed.append(name)
+        else:
+            sources.append((name, login_word(source.reference)))
+    return tuple(handed), tuple(sources)
+
+
+def _value(setting: Setting | None) -> object:
+    return setting.value if setting else None

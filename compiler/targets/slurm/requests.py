@@ -1,0 +1,60 @@
+"""What one node of the task asks of Slurm: CPUs, memory, GPUs."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import dataclass
+
+from compiler.model import Accelerator, Resources, TargetSpec
+
+_DEFAULT_CPUS = 2
+_CPUS_PER_GPU = 4
+_GIB_PER_CPU = 1
+_GIB_PER_CPU_WITH_GPUS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """Per node: whole CPUs, memory in MiB (None: not asked for), whole GPUs."""
+
+    cpus: int
+    memory_mib: int | None
+    gpus: int
+
+
+def request_of(resources: Resources, target: TargetSpec) -> Request:
+    """The dialect's defaults where nothing is said; a memory of 0 asks for none."""
+    accelerator = resources.accelerator
+    gpus = math.ceil(accelerator.count) if accelerator else 0
+    if resources.cpus is not None:
+        cpus = resources.cpus.value
+    else:
+        cpus = _CPUS_PER_GPU * gpus or _DEFAULT_CPUS
+    if resources.memory is None:
+        gib = cpus * (_GIB_PER_CPU_WITH_GPUS if gpus else _GIB_PER_CPU)
+    else:
+        gib = resources.memory.value * (cpus if resources.memory.per_cpu else 1)
+    mib = int(gib * 1024)
+    if target.options.get("memory") == "ignored" or mib == 0:
+        return Request(math.ceil(cpus), None, gpus)
+    return Request(math.ceil(cpus), mib, gpus)
+
+
+def memory_text(mib: int) -> str:
+    """`--mem`: gibibytes where that is whole."""
+    return f"{mib // 1024}G" if mib % 1024 == 0 else f"{mib}M"
+
+
+def gpu_directive(accelerator: Accelerator, gpus: int, target: TargetSpec) -> tuple[str, str]:
+    """(option, value) that asks for the GPUs in the way that the stack chose.
+
+    The type of a typed GRES is the accelerator's name in lower case.
+    """
+    style = target.options.get("gres", "typed")
+    if style == "untyped":
+        return "gres", f"gpu:{gpus}"
+    type_name = re.sub(r"[^a-z0-9_.-]", "_", accelerator.name.lower())
+    if style == "gpus-per-node":
+        return "gpus-per-node", f"{type_name}:{gpus}"
+    return "gres", f"gpu:{type_name}:{gpus}"
