@@ -67,7 +67,10 @@ class Resolution:
 
 
 _TPU = re.compile(r"tpu-(v[2-4]|v5litepod|v5p|v6e)-([1-9]\d*)")
-_MEMORY = re.compile(r"(?:(?P<vendor>[a-z]+):)?(?P<size>\d+)gb(?P<more>\+?)", re.IGNORECASE)
+_MEMORY = re.compile(
+    r"(?:(?P<vendor>[a-z]+):)?(?P<size>\d+)(?P<unit>[mgt])b(?P<more>\+?)", re.IGNORECASE
+)
+_GIB = {"m": 1 / 1024, "g": 1.0, "t": 1024.0}
 
 # Words that device plugins and clouds add to a product's name and that choose nothing.
 _NOISE = re.compile(
@@ -169,7 +172,8 @@ def by_memory(text: str, vendor: str | None = None) -> tuple[str, ...] | None:
     request = _MEMORY.fullmatch(text.strip())
     if request is None:
         return None
-    size, maker = float(request["size"]), (request["vendor"] or vendor or "").lower()
+    size = float(request["size"]) * _GIB[request["unit"].lower()]
+    maker = (request["vendor"] or vendor or "").lower()
     return tuple(
         row.name
         for row in accelerators().values()

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from compiler.catalog.accelerators import DATA, resolve_accelerator
 from compiler.model.resources import Amount, LocalDisk
@@ -117,6 +117,13 @@ def _order(instance: InstanceType, region: str) -> tuple[float, bool, int, str]:
     return usd, instance.is_metal, instance.vcpus, instance.name
 
 
+@cache
+def _unnamed_choices() -> tuple[InstanceType, ...]:
+    """What a CPU task that names no type may get."""
+    return tuple(row for row in general().values() if row.family in GENERAL_FAMILIES)
+
+
+@lru_cache(maxsize=1024)
 def instance_types(
     *,
     accelerator: str | None = None,
@@ -136,7 +143,7 @@ def instance_types(
         if cpus is None and memory is None:
             cpus = DEFAULT_CPUS
         memory = memory or DEFAULT_MEMORY
-        pool = [row for row in general().values() if row.family in GENERAL_FAMILIES]
+        pool = list(_unnamed_choices())
     else:
         canonical = resolve_accelerator(accelerator).name
         pool = [

@@ -1,0 +1,190 @@
+"""The texts of a run and of the whole project, from the lowered data."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections.abc import Mapping
+from functools import cache
+
+from compiler.model import GitWorkdir, Stack, TargetSpec, names
+from compiler.rendering.artifact import Artifact, ArtifactKind
+from compiler.rendering.environment import render
+from compiler.rendering.quoting import checked
+from compiler.targets.aws.lower import Workload, accelerator_family
+from compiler.targets.aws.options import AwsOptions, options_of
+from compiler.targets.aws.scripts import digests_of, scripts_of, static_text
+from compiler.targets.interface import Job
+
+_STATIC = ("__main__.py", "common/permissions.py", "common/runs.py")
+_PROJECT_LIMIT = 100
+
+
+def literal(text: str) -> str:
+    """A Python string literal in ASCII, with the quotes that formatters prefer."""
+    quote = "'" if text.count('"') > text.count("'") else '"'
+    body = checked(text).encode("unicode_escape").decode()
+    return quote + body.replace(quote, f"\\{quote}") + quote
+
+
+def emit_job(job: Job, workload: Workload) -> tuple[Artifact, ...]:
+    """The run's module, boot script and scripts. ValueError for a text no script can hold."""
+    options = workload.options
+    job_env = render("aws/job.env.j2", _job_env(job, workload))
+    files = scripts_of(job, workload.instance, options.region, job_env)
+    run_url = _run_url(job, workload)
+    user_data = render(
+        "aws/user_data.sh.j2",
+        {
+            "job": workload.name,
+            "region": options.region,
+            "scripts_url": f"{run_url}/scripts/",
+            "digests": digests_of(files),
+            "ends": workload.ends,
+        },
+    )
+    module = render("aws/workload.py.j2", _module(workload))
+    base, name = f"aws/{job.target.key}", workload.name
+    return (
+        _artifact(f"{base}/workloads/{workload.module}.py", module, f"Program/{name}"),
+        _artifact(f"{base}/user_data/{name}.sh", user_data, f"UserData/{name}"),
+        *(
+            _artifact(f"{base}/scripts/{name}/{file}", text, f"Script/{name}/{file}")
+            for file, text in files.items()
+        ),
+    )
+
+
+def emit_project(stack: Stack, target: TargetSpec) -> tuple[Artifact, ...]:
+    """The files that do not depend on which runs there are."""
+    options = options_of(target, stack)
+    base = f"aws/{target.key}"
+    texts = {
+        "Pulumi.yaml": render("aws/Pulumi.yaml.j2", _project(stack, target)),
+        f"Pulumi.{stack.set_name}.yaml": render(
+            "aws/Pulumi.stack.yaml.j2",
+            {"region": options.region, "account": options.account, "profile": options.profile},
+        ),
+        "requirements.txt": static_text("requirements.txt"),
+        **{name: static_text(name) for name in _STATIC},
+        "common/__init__.py": '"""What all workloads of the stack use."""\n',
+        "common/settings.py": render("aws/common/settings.py.j2", _settings(stack, options)),
+        "common/network.py": render("aws/common/network.py.j2", _network(options)),
+        "workloads/__init__.py": '"""One module a run."""\n',
+    }
+    return tuple(
+        _artifact(f"{base}/{name}", text, f"Project/{target.key}/{name}")
+        for name, text in texts.items()
+    )
+
+
+def _artifact(path: str, text: str, name: str) -> Artifact:
+    suffix = path.rpartition(".")[2]
+    kinds = {"py": ArtifactKind.PROGRAM, "sh": ArtifactKind.SHELL, "env": ArtifactKind.SHELL}
+    return Artifact(path, text, kinds.get(suffix, ArtifactKind.CONFIG), name)
+
+
+def _run_url(job: Job, workload: Workload) -> str:
+    options = workload.options
+    return f"s3://{options.bucket}/{options.runs_prefix(job.stack.set_name)}/{workload.run_key}"
+
+
+def _job_env(job: Job, workload: Workload) -> dict[str, object]:
+    options, image, workdir = workload.options, job.resources.image, job.task.workdir
+    git = workdir if isinstance(workdir, GitWorkdir) else None
+    pinned = next((tree for tree in job.trees if tree.git_url), None)
+    return {
+        "job": workload.name,
+        "run_url": _run_url(job, workload),
+        "files_url": f"s3://{options.bucket}/{options.files_prefix}",
+        "nodes": workload.nodes,
+        "ends": workload.ends,
+        "accelerator": accelerator_family(workload.instance),
+        "efa": workload.efa.count if workload.efa else 0,
+        "container_image": image.docker if image and image.docker else "",
+        "container_options": _run_options(job),
+        "git_url": git.url if git else "",
+        "git_ref": (pinned.git_ref if pinned else git.ref if git else None) or "",
+        "trees": [
+            f"{tree.digest} {'file' if set(tree.files) == {''} else 'folder'} {tree.destination}"
+            for tree in job.trees
+            if tree.local is not None
+        ],
+        "secrets": [f"{item.name}={item.kind}:{item.reference}" for item in workload.secrets],
+    }
+
+
+def _run_options(job: Job) -> list[str]:
+    """`docker.run_options` of the task, else of the stack, as words of a shell."""
+    for layer in (job.task.config, job.stack.config):
+        docker = layer.get("docker")
+        options = docker.get("run_options") if isinstance(docker, Mapping) else None
+        if options:
+            texts = [options] if isinstance(options, str) else list(options)
+            return [word for text in texts for word in shlex.split(str(text))]
+    return []
+
+
+def _module(workload: Workload) -> dict[str, object]:
+    instance, efa = workload.instance, workload.efa
+    parts = [f"{workload.nodes} x {instance.name}"]
+    if instance.accelerator:
+        parts.append(f"{instance.accelerator_count:g} {instance.accelerator} each")
+    return {
+        "lit": literal,
+        "summary": f"{workload.name}: {', '.join(parts)}",
+        "name": workload.name,
+        "run": workload.run_key,
+        "nodes": workload.nodes,
+        "ends": workload.ends,
+        "tags": list(workload.tags.items()),
+        "ports": workload.ports,
+        "iam_name": workload.iam_name,
+        "statements": workload.statements,
+        "placement_group": workload.placement_group,
+        "image": workload.image,
+        "instance_type": instance.name,
+        "spot": workload.spot,
+        "disk": workload.disk,
+        "efa_cards": (efa.first, efa.end) if efa else None,
+        "zone": workload.zone,
+    }
+
+
+def _project(stack: Stack, target: TargetSpec) -> dict[str, object]:
+    key = re.sub(r"[^A-Za-z0-9_.-]", "-", target.key)
+    return {
+        "project": names.cut(f"triplane-{stack.set_name}-{key}", _PROJECT_LIMIT),
+        "description": f"Set {stack.set_name} on {target.key}, written by triplane: change the "
+        "tasks and render again",
+    }
+
+
+def _settings(stack: Stack, options: AwsOptions) -> dict[str, object]:
+    return {
+        "lit": literal,
+        "set_name": stack.set_name,
+        "region": options.region,
+        "partition": options.partition,
+        "bucket": options.bucket or "",
+        "runs_prefix": options.runs_prefix(stack.set_name),
+        "files_prefix": options.files_prefix,
+        "tags": [("triplane:set", stack.set_name), *sorted(options.tags.items())],
+    }
+
+
+@cache
+def _is_id(text: str, kind: str) -> bool:
+    return re.fullmatch(rf"{kind}-[0-9a-f]{{8,17}}", text) is not None
+
+
+def _network(options: AwsOptions) -> dict[str, object]:
+    vpc, subnets = options.vpc, options.subnets
+    by_id = all(_is_id(subnet, "subnet") for subnet in subnets)
+    return {
+        "lit": literal,
+        "vpc_id": vpc if vpc and _is_id(vpc, "vpc") else None,
+        "vpc_name": vpc if vpc and not _is_id(vpc, "vpc") else None,
+        "subnets": subnets,
+        "subnet_filter": ("subnet-id" if by_id else "tag:Name") if subnets else None,
+    }

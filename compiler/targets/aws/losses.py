@@ -1,0 +1,104 @@
+"""Which rows of the support table a task makes use of, and what is said about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from compiler.diagnostics import Code, Diagnostic, Span
+from compiler.diagnostics.codes.targets import FIELD_CHANGED, FIELD_IGNORED, FIELD_REFUSED
+from compiler.model import GitWorkdir, Resources, Stack, TargetSpec, Task
+from compiler.targets.aws.instances import wants_efa
+from compiler.targets.aws.support import SUPPORT
+from compiler.targets.interface import SupportLevel
+
+_CODES: Mapping[SupportLevel, Code] = {
+    SupportLevel.CHANGED: FIELD_CHANGED,
+    SupportLevel.IGNORED: FIELD_IGNORED,
+    SupportLevel.REFUSED: FIELD_REFUSED,
+}
+
+
+def losses(task: Task, resources: Resources, target: TargetSpec) -> Iterator[Diagnostic]:
+    """What this candidate of the task loses, or is refused for, on AWS."""
+    for field, span in (*_task_uses(task), *_resource_uses(task, resources)):
+        yield from _diagnostic(field, span, target)
+
+
+def stack_losses(stack: Stack, target: TargetSpec) -> Iterator[Diagnostic]:
+    """What the target's own keys and the stack's `config.aws` lose."""
+    if target.options.get("logs"):
+        yield from _diagnostic("logs", target.origin.key_span("logs"), target)
+    config = stack.config.get("aws")
+    if not isinstance(config, Mapping):
+        return
+    origin = stack.origin.child("config", "aws")
+    for key, value in config.items():
+        field = f"config.aws.{key}"
+        if value is False:
+            field += " (false)"
+        if field in SUPPORT and value not in (None, [], ()):
+            yield from _diagnostic(field, origin.key_span(key), target)
+
+
+def _diagnostic(field: str, span: Span, target: TargetSpec) -> Iterator[Diagnostic]:
+    row = SUPPORT[field]
+    code = _CODES.get(row.level)
+    if code is not None:
+        shown = field.partition(" (")[0]
+        yield code.at(
+            span, f"`{shown}` on AWS: {row.note}", hint=row.hint or None, target=target.key
+        )
+
+
+def _task_uses(task: Task) -> Iterator[tuple[str, Span]]:
+    """(row, where) of each row that the task as a whole makes use of."""
+    for key in ("event_callback", "inputs", "outputs", "service", "pool"):
+        if key in task.given:
+            yield key, task.origin.key_span(key)
+    if "api_server_access" in task.given and task.api_server_access:
+        yield "api_server_access", task.origin.key_span("api_server_access")
+    if isinstance(task.workdir, GitWorkdir):
+        yield "workdir (git)", task.workdir.origin.key_span()
+    for mount in task.file_mounts:
+        if "://" in mount.source:
+            yield "file_mounts (URL)", mount.origin.span()
+    for storage in task.storage:
+        yield "file_mounts (storage)", storage.origin.key_span()
+    for volume in task.volumes:
+        yield "volumes", volume.origin.key_span()
+    for secret in task.secrets.values():
+        if secret.mount_path is not None:
+            place = task.origin.child("managed_secrets", secret.name)
+            yield "managed_secrets.mount_path", place.span("mount_path")
+    config = task.origin.child("config")
+    if task.hooks:
+        yield "config.hooks", config.key_span("hooks")
+    if task.native_script is not None:
+        yield "config.triplane.native_script", config.key_span("triplane", "native_script")
+    for key in ("active_workspace", "nvidia_gpus"):
+        if task.config.get(key):
+            yield f"config.{key}", config.key_span(key)
+
+
+def _resource_uses(task: Task, resources: Resources) -> Iterator[tuple[str, Span]]:
+    def use(key: str, variant: str = "") -> tuple[str, Span]:
+        name = f"resources.{key} ({variant})" if variant else f"resources.{key}"
+        return name, resources.origin_of(key).key_span()
+
+    given = resources.given
+    for key in ("accelerator_args", "ephemeral_storage", "priority", "priority_class"):
+        if key in given and getattr(resources, key) not in (None, {}):
+            yield use(key)
+    if "volumes" in given:
+        yield use("volumes")
+    if resources.use_spot:
+        yield use("use_spot")
+        if resources.max_hourly_cost is not None:
+            yield use("max_hourly_cost", "spot")
+    if resources.network_tier == "best" and not wants_efa(resources):
+        yield use("network_tier", "best, CPU task")
+    recovery = resources.job_recovery
+    if recovery is not None and (recovery.strategy or "").lower() != "none":
+        yield use("job_recovery")
+    if resources.autostop is not None:
+        yield use("autostop", "" if task.run is not None else "without run")

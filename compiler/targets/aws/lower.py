@@ -1,0 +1,180 @@
+"""A job as plain data: which resources of AWS it becomes, and with which settings."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compiler.catalog import InstanceType, NoChoice, family
+from compiler.diagnostics import Diagnostics
+from compiler.diagnostics.codes import aws as codes
+from compiler.model import names
+from compiler.targets.aws.images import MachineImage, choose_image
+from compiler.targets.aws.instances import Efa, efa_of, select_instance, wants_efa
+from compiler.targets.aws.options import AwsOptions, options_of
+from compiler.targets.aws.scripts import SecretReference, secret_references
+from compiler.targets.interface import Job
+
+_DEFAULT_DISK_GIB = 256
+_TAG_KEY = re.compile(r"[A-Za-z0-9+=.,_:@-]{1,128}")
+_TAG_VALUE_LIMIT = 256
+_IAM_NAME_LIMIT = 56  # 64 less what Pulumi puts behind a name
+_ECR = re.compile(
+    r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?"
+    r"/(?P<repository>[^:@]+)"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Disk:
+    """The root volume: `size` in GiB, `throughput` in MiB/s (gp3 only)."""
+
+    size: int
+    type: str
+    iops: int
+    throughput: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Workload:
+    """Everything that the program's module of one run says.
+
+    `run_key` is the run's folder in the bucket; `ends` is False for a task without `run`.
+    `statements` are calls of the program's permissions module: (function, arguments).
+    """
+
+    name: str
+    module: str
+    run_key: str
+    nodes: int
+    ends: bool
+    instance: InstanceType
+    image: MachineImage
+    disk: Disk
+    efa: Efa | None
+    placement_group: bool
+    spot: bool
+    zone: str | None
+    ports: tuple[tuple[int, int], ...]
+    tags: Mapping[str, str]
+    iam_name: str
+    statements: tuple[tuple[str, tuple[str, ...]], ...]
+    secrets: tuple[SecretReference, ...] = field(repr=False)
+    options: AwsOptions
+
+
+def module_of(job_name: str) -> str:
+    """The Python module of a job; different jobs have different ones."""
+    module = job_name.replace("-", "_")
+    return f"_{module}" if module[0].isdigit() else module
+
+
+def lower(job: Job, diagnostics: Diagnostics) -> Workload | None:
+    """The job's data; None, with errors in `diagnostics`, where it cannot be had."""
+    options = options_of(job.target, job.stack)
+    resources, target = job.resources, job.target.key
+    chosen = select_instance(resources, job.target)
+    if isinstance(chosen, NoChoice):
+        diagnostics.add(chosen.at(resources, target))
+        return None
+    instance = chosen.instance
+    image = choose_image(resources, instance, options)
+    if isinstance(image, NoChoice):
+        diagnostics.add(image.at(resources, target))
+        return None
+    secrets = secret_references(job, diagnostics)
+    tags = _tags(job, options, diagnostics)
+    efa = efa_of(instance) if wants_efa(resources) else None
+    if efa is not None and not options.subnets:
+        diagnostics.add(
+            codes.EFA_NO_ADDRESS.at(
+                resources.origin_of("network_tier").span(),
+                f"nodes of type {instance.name} with EFA get no public address",
+                hint=f"name private `subnets` in target `{target}`",
+                target=target,
+            )
+        )
+    return Workload(
+        name=job.name,
+        module=module_of(job.name),
+        run_key=f"{job.work}.{job.run}",
+        nodes=job.task.num_nodes,
+        ends=job.task.run is not None,
+        instance=instance,
+        image=image,
+        disk=disk_of(resources.disk_size, resources.disk_tier),
+        efa=efa,
+        placement_group=efa is not None and job.task.num_nodes > 1,
+        spot=resources.use_spot,
+        zone=resources.infra.zone,
+        ports=tuple(_port_range(text) for text in resources.ports),
+        tags=tags,
+        iam_name=names.cut(job.name, _IAM_NAME_LIMIT),
+        statements=tuple(_statements(job, secrets)),
+        secrets=secrets,
+        options=options,
+    )
+
+
+def disk_of(size: int | None, tier: str | None) -> Disk:
+    """The volume of a disk tier. Throughput is a sixteenth of the IOPS, as SkyPilot has it."""
+    gib = size or _DEFAULT_DISK_GIB
+    match (tier or "medium").lower():
+        case "low":
+            return Disk(gib, "gp3", 3000, 125)
+        case "high":
+            return Disk(gib, "gp3", 7000, 437)
+        case "ultra" | "best":
+            return Disk(gib, "io2", 20000, None)
+    return Disk(gib, "gp3", 3500, 218)
+
+
+def accelerator_family(instance: InstanceType) -> str:
+    """`nvidia`, `neuron`, ... or an empty text for a type without accelerators."""
+    found = family(instance.accelerator) if instance.accelerator else None
+    return found.value if found else ""
+
+
+def _port_range(text: str) -> tuple[int, int]:
+    first, _, last = text.partition("-")
+    return int(first), int(last or first)
+
+
+def _tags(job: Job, options: AwsOptions, diagnostics: Diagnostics) -> dict[str, str]:
+    """The task's labels as tags, behind those that say whose the instance is."""
+    for key, value in job.resources.labels.items():
+        if problem := tag_problem(key, value):
+            diagnostics.add(
+                codes.LABEL.at(
+                    job.resources.origin_of("labels").key_span(key),
+                    f"label `{key}` {problem}",
+                    target=job.target.key,
+                )
+            )
+    own = {"triplane:work": job.work, "triplane:run": str(job.run)}
+    return own | dict(job.resources.labels)
+
+
+def tag_problem(key: str, value: str) -> str | None:
+    """Why a label cannot be a tag that instances read from their metadata; None if it can."""
+    if key == "Name" or key.lower().startswith(("aws:", "triplane:")):
+        return "is one that triplane or AWS sets itself"
+    if not _TAG_KEY.fullmatch(key) or key in (".", "..", "_index"):
+        return "has characters that a tag of an instance cannot have"
+    if len(value) > _TAG_VALUE_LIMIT:
+        return f"has a value of more than {_TAG_VALUE_LIMIT} characters"
+    return None
+
+
+def _statements(job: Job, secrets: tuple[SecretReference, ...]):
+    for tree in job.trees:
+        if tree.local is not None:
+            yield "archive", (tree.digest,)
+    for secret in secrets:
+        yield ("parameter" if secret.kind == "ssm" else "secret"), (secret.reference,)
+    image = job.resources.image
+    private = _ECR.match(image.docker) if image and image.docker else None
+    if private:
+        yield "registry_login", ()
+        yield "registry", (private["account"], private["region"], private["repository"])

@@ -1,0 +1,79 @@
+"""The settings of an AWS target, from the stack's entry and its SkyPilot configuration."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from compiler.model import Stack, TargetSpec
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwsOptions:
+    """`bucket` is None where the target names none; `prefix` is empty or ends with a slash.
+
+    `vpc` and `subnets` are ids or Name tags; `amis` maps a purpose (`gpu`, `cpu`, `p5`, ...)
+    to an AMI id or an SSM parameter; `tags` go on everything.
+    """
+
+    region: str
+    bucket: str | None
+    prefix: str
+    account: str | None
+    profile: str | None
+    vpc: str | None
+    subnets: tuple[str, ...]
+    amis: Mapping[str, str]
+    tags: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def partition(self) -> str:
+        """The part of AWS that the region is in, as ARNs name it."""
+        if self.region.startswith("cn-"):
+            return "aws-cn"
+        return "aws-us-gov" if self.region.startswith("us-gov-") else "aws"
+
+    @property
+    def files_prefix(self) -> str:
+        """Where work folders lie in the bucket, by digest."""
+        return f"{self.prefix}.triplane/files"
+
+    def runs_prefix(self, set_name: str) -> str:
+        """Where the runs of a set lie in the bucket."""
+        return f"{self.prefix}.triplane/{set_name}"
+
+
+def region_of(target: TargetSpec) -> str:
+    return str(target.options.get("region") or target.key)
+
+
+def options_of(target: TargetSpec, stack: Stack | None = None) -> AwsOptions:
+    """The target's own keys; what it leaves open comes from the stack's `config.aws`."""
+    own = target.options
+    config = stack.config.get("aws") if stack else None
+    aws = config if isinstance(config, Mapping) else {}
+    files = own.get("files")
+    url = str(files.get("bucket", "")) if isinstance(files, Mapping) else ""
+    bucket, _, prefix = url.removeprefix("s3://").strip("/").partition("/")
+    subnets = own.get("subnets") or aws.get("subnet_names") or ()
+    vpc = own.get("vpc") or aws.get("vpc_name") or _first(aws.get("vpc_names"))
+    amis, labels = own.get("amis"), aws.get("labels")
+    return AwsOptions(
+        region=region_of(target),
+        bucket=bucket or None,
+        prefix=f"{prefix}/" if prefix else "",
+        account=_text(own.get("account")),
+        profile=_text(own.get("profile")),
+        vpc=_text(vpc),
+        subnets=(subnets,) if isinstance(subnets, str) else tuple(map(str, subnets)),
+        amis=dict(amis) if isinstance(amis, Mapping) else {},
+        tags=dict(labels) if isinstance(labels, Mapping) else {},
+    )
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)
+
+
+def _first(value: object) -> object:
+    return value[0] if isinstance(value, list | tuple) and value else value

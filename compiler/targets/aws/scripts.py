@@ -1,0 +1,86 @@
+"""The scripts that a run's nodes fetch, and the few values that they are given."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+
+from compiler.catalog import InstanceType
+from compiler.diagnostics import Diagnostics
+from compiler.diagnostics.codes import aws as codes
+from compiler.model import Accelerator
+from compiler.rendering.launcher import Placement, gpus_per_node, script_folder, task_env
+from compiler.resources import data_folder
+from compiler.targets.interface import Job
+
+AGENT_FILES = ("agent.sh", "node.sh", "peers.sh")
+_READABLE = ("ssm", "secrets_manager")
+
+
+@dataclass(frozen=True, slots=True)
+class SecretReference:
+    """Where a node reads a secret: `kind` is `ssm` or `secrets_manager`."""
+
+    name: str
+    kind: str
+    reference: str
+
+
+def secret_references(job: Job, diagnostics: Diagnostics) -> tuple[SecretReference, ...]:
+    """The stack's place of each secret, else the parameter `/triplane/<set>/<name>`."""
+    references = []
+    for name in sorted(job.task.secrets):
+        source = job.stack.secrets.get(name, {}).get(job.target.key)
+        if source is None:
+            reference = f"/triplane/{job.stack.set_name}/{name}"
+            references.append(SecretReference(name, "ssm", reference))
+        elif source.kind in _READABLE:
+            references.append(SecretReference(name, source.kind, source.reference))
+        else:
+            diagnostics.add(
+                codes.SECRET_SOURCE.at(
+                    job.stack.origin.span("secrets", name, job.target.key),
+                    f"secret `{name}` cannot be read from `{source.kind}` on AWS",
+                    hint="use `ssm` or `secrets_manager`",
+                    target=job.target.key,
+                )
+            )
+    return tuple(references)
+
+
+@cache
+def static_text(name: str) -> str:
+    """A file of templates/aws that is the same for every job."""
+    return (data_folder("templates") / "aws" / name).read_text(encoding="utf-8")
+
+
+def scripts_of(job: Job, instance: InstanceType, region: str, job_env: str) -> dict[str, str]:
+    """File name -> text of everything a node runs. ValueError for a text no script can hold.
+
+    A task that names only an instance type gets the count of its accelerators.
+    """
+    accelerator = job.resources.accelerator
+    if accelerator is None and instance.accelerator is not None:
+        accelerator = Accelerator(instance.accelerator, instance.accelerator_count)
+    placement = Placement(
+        cluster_name=job.name, cloud="aws", region=region, zone=job.resources.infra.zone
+    )
+    env = task_env(
+        job.task,
+        task_id=job.task_id,
+        placement=placement,
+        gpus=gpus_per_node(accelerator),
+        run=job.run,
+        group=job.group.name if job.group else None,
+    )
+    files = script_folder(job.task, env, static_text("platform.sh"))
+    files |= {name: static_text(name) for name in AGENT_FILES}
+    files["job.env"] = job_env
+    return dict(sorted(files.items()))
+
+
+def digests_of(files: Mapping[str, str]) -> list[tuple[str, str]]:
+    """(file name, sha256 in hex) of every script."""
+    return [(name, hashlib.sha256(text.encode()).hexdigest()) for name, text in files.items()]

@@ -1,0 +1,126 @@
+"""What AWS makes of each field of the dialect: the target's table of differences.
+
+The diagnostics, the refusals of placement and the support matrix in the docs come from SUPPORT.
+A field that is good only with some values has a second row, named by what it holds; losses.py
+finds which rows a task makes use of.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+from compiler.targets.interface import Support, SupportLevel
+
+_FULL, _CHANGED = SupportLevel.FULL, SupportLevel.CHANGED
+_IGNORED, _REFUSED = SupportLevel.IGNORED, SupportLevel.REFUSED
+_LATER = "not rendered for AWS by this version"
+
+# fmt: off
+_TASK = (
+    ("name", _FULL, "basis of the names of instances and of the program's module"),
+    ("num_nodes", _FULL, "one instance a rank, all in one subnet"),
+    ("workdir", _FULL, "an archive of the bucket, unpacked at boot"),
+    ("workdir (git)", _CHANGED, "cloned at boot, without credentials",
+     "make the repository public, or bring the folder along"),
+    ("setup", _FULL, "run by the launcher on every node, with a barrier before `run`"),
+    ("run", _FULL, "run by the launcher on every node; without it the nodes are kept"),
+    ("envs", _FULL, "exported by the launcher"),
+    ("envs.SKYPILOT_DOCKER_*", _FULL, "log in to the registry before the image is pulled"),
+    ("secrets", _FULL, "read at boot from Systems Manager or Secrets Manager, never rendered"),
+    ("managed_secrets", _FULL, "as `secrets`"),
+    ("managed_secrets.mount_path", _REFUSED, f"a secret as a file is {_LATER}",
+     "write the file from the variable in `setup`"),
+    ("file_mounts", _FULL, "local files travel as archives of the bucket"),
+    ("file_mounts (URL)", _REFUSED, f"downloading to a path is {_LATER}", "download it in `setup`"),
+    ("file_mounts (storage)", _REFUSED, f"mounting a bucket is {_LATER}",
+     "copy it with `aws s3 sync` in `setup`"),
+    ("volumes", _REFUSED, f"a volume is {_LATER}"),
+    ("service", _REFUSED, f"serving is {_LATER}"),
+    ("pool", _REFUSED, f"a pool of workers is {_LATER}"),
+    ("event_callback", _IGNORED, "no controller is there to call it"),
+    ("inputs", _IGNORED, "egress is not estimated"),
+    ("outputs", _IGNORED, "egress is not estimated"),
+    ("api_server_access", _IGNORED, "there is no API server to give access to"),
+    ("config.hooks", _IGNORED, "no hook runs when an instance is stopped or preempted",
+     "trap TERM in `run`"),
+    ("config.active_workspace", _IGNORED, "accounts are chosen by the stack's targets"),
+    ("config.docker.run_options", _FULL, "options of `docker run`"),
+    ("config.nvidia_gpus", _IGNORED, "a GPU's ECC mode is left as the image has it"),
+    ("config.kubernetes", _FULL, "concerns other infrastructure"),
+    ("config.slurm", _FULL, "concerns other infrastructure"),
+    ("config.ssh", _FULL, "concerns other infrastructure"),
+    ("config.gcp", _FULL, "concerns other infrastructure"),
+    ("config.azure", _FULL, "concerns other infrastructure"),
+    ("config.vast", _FULL, "concerns other infrastructure"),
+    ("config.triplane.on_files_change", _FULL, "decided by plan"),
+    ("config.triplane.native_script", _REFUSED, "a script for Slurm cannot run on instances"),
+    ("group", _REFUSED, f"a job group is {_LATER}"),
+)
+
+_RESOURCES = (
+    ("infra", _FULL, "the region, or the key of a target; the zone chooses the subnet"),
+    ("cloud", _FULL, "as `infra`"),
+    ("region", _FULL, "the target's region"),
+    ("zone", _FULL, "chooses the subnet"),
+    ("instance_type", _FULL, "the instances' type, with all its accelerators"),
+    ("cpus", _FULL, "chooses the instance type"),
+    ("memory", _FULL, "chooses the instance type"),
+    ("accelerators", _FULL, "chooses the instance type and the machine image"),
+    ("gpus", _FULL, "as `accelerators`"),
+    ("accelerator_args", _REFUSED, "options of TPUs, which AWS does not have"),
+    ("use_spot", _CHANGED, "one-time spot instances: a run that is interrupted is not restarted"),
+    ("max_hourly_cost", _FULL, "limits the choice of the instance type, by on-demand price"),
+    ("max_hourly_cost (spot)", _CHANGED, "compared with the on-demand price; "
+     "spot prices move hourly"),
+    ("job_recovery", _IGNORED, "an interrupted or failed run is not restarted"),
+    ("disk_size", _FULL, "size of the encrypted root volume; 256 GiB if not given"),
+    ("disk_tier", _FULL, "gp3 with its baseline (low), 3500 (medium) or 7000 IOPS (high), "
+     "io2 with 20000 (ultra, best)"),
+    ("network_tier", _FULL, "`standard` is what every instance has; `best` is EFA on all network "
+     "cards, in a cluster placement group"),
+    ("network_tier (best, CPU task)", _CHANGED, "the ordinary network: EFA comes with large "
+     "instance types, which a task that asks for CPUs does not get", "name an `instance_type`"),
+    ("local_disk", _FULL, "chooses the instance type; the disks are as the image leaves them"),
+    ("ephemeral_storage", _IGNORED, "the root volume is what `disk_size` says", "use `disk_size`"),
+    ("ports", _FULL, "opened to the world in the nodes' security group"),
+    ("image_id", _FULL, "the machine image, or a container on it; its entrypoint is replaced"),
+    ("labels", _FULL, "tags of everything that is made"),
+    ("autostop", _CHANGED, "instances are terminated when `run` ends, without waiting"),
+    ("autostop (without run)", _REFUSED, "instances that are only kept cannot tell that they "
+     "are idle", "destroy the work when it is done with"),
+    ("priority", _IGNORED, "there is no queue"),
+    ("priority_class", _IGNORED, "there is no queue"),
+    ("volumes", _REFUSED, "disks of Google Cloud machines"),
+    ("any_of", _FULL, "chosen by placement"),
+    ("ordered", _FULL, "chosen by placement"),
+)
+
+# Keys of the stack's `config.aws` and of the target itself.
+_STACK = (
+    ("config.aws.vpc_name", _FULL, "the VPC, unless the target names one"),
+    ("config.aws.vpc_names", _CHANGED, "only the first VPC is used"),
+    ("config.aws.subnet_names", _FULL, "the subnets, unless the target names them"),
+    ("config.aws.labels", _FULL, "tags of everything"),
+    ("config.aws.disk_encrypted", _FULL, "disks are always encrypted"),
+    ("config.aws.disk_encrypted (false)", _CHANGED, "disks are always encrypted"),
+    ("config.aws.security_group_name", _IGNORED, "every run has a security group of its own"),
+    ("config.aws.use_internal_ips", _IGNORED, "the subnet decides", "name private `subnets`"),
+    ("config.aws.use_ssm", _FULL, "sessions are the only way to a node"),
+    ("config.aws.ssh_proxy_command", _IGNORED, "nodes are not reached by SSH"),
+    ("config.aws.ssh_user", _IGNORED, "nodes are not reached by SSH"),
+    ("config.aws.prioritize_reservations", _IGNORED, "open reservations are used as EC2 does"),
+    ("config.aws.specific_reservations", _IGNORED, f"a targeted reservation is {_LATER}"),
+    ("config.aws.remote_identity", _IGNORED, "every run has a role of its own"),
+    ("config.aws.enforce_tags", _FULL, "everything that is made is tagged"),
+    ("config.aws.capabilities", _FULL, "concerns SkyPilot's own choice of clouds"),
+    ("config.aws.post_provision_runcmd", _IGNORED, "nothing is run before `setup`",
+     "put it into `setup`"),
+    ("logs", _IGNORED, "CloudWatch gets no logs from this version; they are in the bucket"),
+)
+# fmt: on
+
+SUPPORT: Mapping[str, Support] = MappingProxyType(
+    {row[0]: Support(*row) for row in (*_TASK, *_STACK)}
+    | {f"resources.{row[0]}": Support(f"resources.{row[0]}", *row[1:]) for row in _RESOURCES}
+)

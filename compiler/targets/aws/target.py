@@ -1,0 +1,89 @@
+"""The pure half of the AWS target: a Pulumi project in Python for each region."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from compiler.catalog import NoChoice
+from compiler.diagnostics import Diagnostic, Diagnostics, Severity
+from compiler.diagnostics.codes import aws as codes
+from compiler.model import Resources, Stack, TargetKind, TargetSpec, Task
+from compiler.rendering.artifact import Artifact
+from compiler.targets.aws.emit import emit_job, emit_project
+from compiler.targets.aws.images import choose_image
+from compiler.targets.aws.instances import select_instance
+from compiler.targets.aws.losses import losses, stack_losses
+from compiler.targets.aws.lower import lower
+from compiler.targets.aws.options import options_of, region_of
+from compiler.targets.aws.support import SUPPORT
+from compiler.targets.aws.verify import verify_artifact
+from compiler.targets.interface import Job, Support
+
+
+class AwsTarget:
+    """Tasks become instances of a launch template, described by a module of a program.
+
+    Layout below `aws/<target>/`: `__main__.py`, `common/` and the Pulumi files are the
+    project's; `workloads/<module>.py`, `user_data/<job>.sh` and `scripts/<job>/` a job's.
+    """
+
+    kind = TargetKind.AWS.value
+    support: Mapping[str, Support] = SUPPORT
+
+    def refusals(
+        self, task: Task, resources: Resources, target: TargetSpec
+    ) -> Iterable[Diagnostic]:
+        """Refused fields, no fitting instance type or image, no bucket, a foreign zone."""
+        for item in losses(task, resources, target):
+            if item.severity is Severity.ERROR:
+                yield item
+        yield from self._impossible(resources, target)
+
+    def render(self, job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
+        """The job's module, boot script and scripts; () with errors in `diagnostics`."""
+        diagnostics.extend(losses(job.task, job.resources, job.target))
+        diagnostics.extend(stack_losses(job.stack, job.target))
+        diagnostics.extend(_without_bucket(job.target))
+        workload = lower(job, diagnostics)
+        if workload is None:
+            return ()
+        try:
+            return emit_job(job, workload)
+        except ValueError as error:
+            diagnostics.add(
+                codes.TEXT.at(job.task.origin.span(), str(error), target=job.target.key)
+            )
+            return ()
+
+    def project(self, stack: Stack, target: TargetSpec) -> tuple[Artifact, ...]:
+        return emit_project(stack, target)
+
+    def verify(self, artifact: Artifact, target: TargetSpec) -> Iterable[Diagnostic]:
+        return verify_artifact(artifact, target)
+
+    def _impossible(self, resources: Resources, target: TargetSpec) -> Iterator[Diagnostic]:
+        yield from _without_bucket(target)
+        region, zone = region_of(target), resources.infra.zone
+        if zone is not None and not zone.startswith(region):
+            yield codes.ZONE.at(
+                resources.origin_of("infra").span(),
+                f"`{zone}` is no zone of {region}",
+                target=target.key,
+            )
+        chosen = select_instance(resources, target)
+        if isinstance(chosen, NoChoice):
+            yield chosen.at(resources, target.key)
+            return
+        image = choose_image(resources, chosen.instance, options_of(target))
+        if isinstance(image, NoChoice):
+            yield image.at(resources, target.key)
+
+
+def _without_bucket(target: TargetSpec) -> Iterator[Diagnostic]:
+    if options_of(target).bucket is None:
+        yield codes.BUCKET_MISSING.at(
+            target.origin.span(),
+            f"target `{target.key}` names no bucket",
+            hint="add `files: {bucket: s3://...}`",
+            target=target.key,
+        )
