@@ -39,8 +39,12 @@ def image_purpose(instance: InstanceType) -> str:
     """`cpu`, `gpu` or `neuron` by the instance's accelerator; `other` for rarer ones."""
     if instance.accelerator is None:
         return "cpu"
-    purposes = {Family.NVIDIA: "gpu", Family.NEURON: "neuron"}
-    return purposes.get(family(instance.accelerator), "other")
+    match family(instance.accelerator):
+        case Family.NVIDIA:
+            return "gpu"
+        case Family.NEURON:
+            return "neuron"
+    return "other"
 
 
 def public_image(instance: InstanceType) -> PublicImage | None:

@@ -13,6 +13,7 @@ LOG=/var/log/triplane.log      # output of setup and run
 BOOT_SECONDS=1800              # how long to wait for the other ranks to boot
 GRACE_SECONDS=30               # between asking a rank to stop and killing it
 
+export HOME=/root # systemd sets none
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin
 # shellcheck source=/dev/null
 . "$SCRIPTS/job.env"

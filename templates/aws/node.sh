@@ -69,8 +69,14 @@ place_tree() {
     rm -rf "$unpacked" "$unpacked.tar.gz"
 }
 
+# install_package NAME: on Ubuntu, whose own upgrades may hold the lock right after boot.
+install_package() {
+    apt-get -o DPkg::Lock::Timeout=600 -qq update &&
+        apt-get -o DPkg::Lock::Timeout=600 -qq -y install "$1" >/dev/null
+}
+
 clone_workdir() {
-    command -v git >/dev/null || apt-get install -y git >/dev/null || return
+    command -v git >/dev/null || install_package git || return
     target_of \~/sky_workdir
     mkdir -p "${TARGET%/*}"
     retry git clone --quiet "$GIT_URL" "$TARGET" || return
@@ -115,9 +121,7 @@ with_secrets() {
 }
 
 prepare_container() {
-    command -v docker >/dev/null || {
-        apt-get update -qq && apt-get install -y -qq docker.io >/dev/null || return
-    }
+    command -v docker >/dev/null || install_package docker.io || return
     local name
     for name in "${SECRET_NAMES[@]}"; do
         CONTAINER_ARGUMENTS+=(--env "$name")

@@ -55,7 +55,6 @@ def options_of(target: TargetSpec, stack: Stack | None = None) -> AwsOptions:
     files = own.get("files")
     url = str(files.get("bucket", "")) if isinstance(files, Mapping) else ""
     bucket, _, prefix = url.removeprefix("s3://").strip("/").partition("/")
-    subnets = own.get("subnets") or aws.get("subnet_names") or ()
     vpc = own.get("vpc") or aws.get("vpc_name") or _first(aws.get("vpc_names"))
     amis, labels = own.get("amis"), aws.get("labels")
     return AwsOptions(
@@ -65,7 +64,7 @@ def options_of(target: TargetSpec, stack: Stack | None = None) -> AwsOptions:
         account=_text(own.get("account")),
         profile=_text(own.get("profile")),
         vpc=_text(vpc),
-        subnets=(subnets,) if isinstance(subnets, str) else tuple(map(str, subnets)),
+        subnets=_texts(own.get("subnets") or aws.get("subnet_names")),
         amis=dict(amis) if isinstance(amis, Mapping) else {},
         tags=dict(labels) if isinstance(labels, Mapping) else {},
     )
@@ -73,6 +72,12 @@ def options_of(target: TargetSpec, stack: Stack | None = None) -> AwsOptions:
 
 def _text(value: object) -> str | None:
     return None if value is None else str(value)
+
+
+def _texts(value: object) -> tuple[str, ...]:
+    if isinstance(value, list | tuple):
+        return tuple(str(item) for item in value)
+    return () if value is None else (str(value),)
 
 
 def _first(value: object) -> object:
