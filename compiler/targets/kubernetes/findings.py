@@ -8,7 +8,7 @@ from compiler.diagnostics import Code, Diagnostic, Related, Span
 from compiler.diagnostics.codes import kubernetes as codes
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes.check import Fault, Finding, Path, check_object
-from compiler.targets.kubernetes.metadata import JOB_NAME, is_reserved
+from compiler.targets.kubernetes.metadata import is_reserved
 from compiler.targets.kubernetes.pod_config import CONTAINER, written_at
 from compiler.targets.kubernetes.semantics import semantic_findings
 from compiler.targets.kubernetes.settings import Layer, Settings
@@ -24,8 +24,10 @@ _CODES: Mapping[Fault, Code] = {
 _PROTECTED: tuple[Path, ...] = (
     ("spec", "hostname"),
     ("spec", "subdomain"),
+    ("spec", "restartPolicy"),
     ("spec", "containers", 0, "command"),
     ("spec", "containers", 0, "args"),
+    ("spec", "containers", 0, "readinessProbe"),
 )
 _TEMPLATE: Path = ("spec", "template")
 
@@ -103,26 +105,34 @@ def protected_faults(
     settings: Settings, before: Mapping, after: Mapping, target: str
 ) -> Iterator[Diagnostic]:
     """What `pod_config` changed although the task depends on it."""
+
+    def where(path: Path) -> Span | None:
+        return written_at(settings.pod_config, after, path, True)
+
     for path in _PROTECTED:
-        if _at(before, path) != _at(after, path):
-            shown = dotted(path[3:]) if path[1] == "containers" else dotted(path)
-            yield codes.POD_CONFIG_PROTECTED.at(
-                written_at(settings.pod_config, dict(after), path, True),
-                f"`{shown}` of the container `{CONTAINER}` cannot be changed"
-                if path[1] == "containers"
-                else f"`{shown}` cannot be changed",
-                target=target,
-            )
-    old, new = _at(before, ("metadata", "labels")), _at(after, ("metadata", "labels"))
-    if not (isinstance(old, Mapping) and isinstance(new, Mapping)):
-        return
-    for key in (*old, *(key for key in new if key not in old)):
-        if (is_reserved(key) or key == JOB_NAME) and old.get(key) != new.get(key):
-            yield codes.LABEL_RESERVED.at(
-                written_at(settings.pod_config, dict(after), ("metadata", "labels", key), True),
-                f"the label `{key}` is set by triplane",
-                target=target,
-            )
+        old = _at(before, path)
+        if old == _at(after, path) or (path[-1] == "readinessProbe" and old is None):
+            continue
+        owner = f"of the container `{CONTAINER}` " if path[1] == "containers" else ""
+        yield codes.POD_CONFIG_PROTECTED.at(
+            where(path), f"`{path[-1]}` {owner}cannot be changed", target=target
+        )
+    if _at(after, ("spec", "dnsPolicy")) == "Default":
+        yield codes.POD_CONFIG_PROTECTED.at(
+            where(("spec", "dnsPolicy")),
+            "with `dnsPolicy: Default` the ranks cannot find each other",
+            target=target,
+        )
+    labels = _at(after, ("metadata", "labels"))
+    own = _at(before, ("metadata", "labels"))
+    if isinstance(labels, Mapping) and isinstance(own, Mapping):
+        for key in sorted({*own, *labels}):
+            if is_reserved(key) and own.get(key) != labels.get(key):
+                yield codes.LABEL_RESERVED.at(
+                    where(("metadata", "labels", key)),
+                    f"the label `{key}` is set by triplane",
+                    target=target,
+                )
 
 
 def _at(value: object, path: Path) -> object:

@@ -75,7 +75,10 @@ def lower(job: Job, settings: Settings, diagnostics: Diagnostics) -> list[Manife
 
 
 def _text_faults(job: Job) -> Iterator[Diagnostic]:
-    texts = [(("setup",), job.task.setup), (("run",), job.task.run)]
+    texts: list[tuple[tuple[str, ...], str | None]] = [
+        (("setup",), job.task.setup),
+        (("run",), job.task.run),
+    ]
     texts += [(("envs", name), value) for name, value in job.task.envs.items()]
     for path, text in texts:
         if text is None:
@@ -150,7 +153,7 @@ def _job(
     }
     if settings.ttl is not None:
         spec["ttlSecondsAfterFinished"] = settings.ttl
-    body = {
+    body: dict[str, object] = {
         "apiVersion": "batch/v1",
         "kind": "Job",
         "metadata": metadata.object_metadata(
@@ -188,7 +191,7 @@ def _services(job: Job, settings: Settings, names: Names) -> Iterator[Manifest]:
         spec: dict[str, object] = {"clusterIP": "None", "selector": selector}
         if not_ready:
             spec["publishNotReadyAddresses"] = True
-        body = {
+        body: dict[str, object] = {
             "apiVersion": "v1",
             "kind": "Service",
             "metadata": metadata.object_metadata(job, settings, name),
@@ -258,7 +261,7 @@ def _too_large(job: Job, error: TooLarge) -> Diagnostic:
 
 def _external_secrets(job: Job, settings: Settings) -> Iterator[Manifest]:
     for secret in external_secrets(job):
-        body = {
+        body: dict[str, object] = {
             "apiVersion": "external-secrets.io/v1",
             "kind": "ExternalSecret",
             "metadata": metadata.object_metadata(job, settings, secret.name),

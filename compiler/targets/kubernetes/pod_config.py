@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import cache
+from typing import Any
 
 from compiler.diagnostics import Diagnostics, Span
 from compiler.diagnostics.codes import kubernetes as codes
 from compiler.model.config import ConfigClash, merge_pod_config
+from compiler.model.config_merge import MergeKey
 from compiler.targets.kubernetes.check import Fault, Finding, Path, check_part
 from compiler.targets.kubernetes.schema import KEY_DEFAULTS, nearest_version, schemas
 from compiler.targets.kubernetes.settings import Layer
@@ -74,7 +76,7 @@ def written_at(layers: tuple[Layer, ...], pod: Mapping, path: Path, at_key: bool
 
 
 @cache
-def _merge_keys(version: str):
+def _merge_keys(version: str) -> MergeKey:
     known = schemas(version)
 
     @cache
@@ -109,7 +111,7 @@ def _task_containers(layer: Mapping) -> list[Mapping]:
     ]
 
 
-def _without_nulls(value):
+def _without_nulls(value: Any) -> Any:
     kind = type(value)
     if kind is dict:
         return {key: _without_nulls(item) for key, item in value.items() if item is not None}
@@ -155,8 +157,9 @@ def _written_item(items: object, merged: object, path: Path) -> int | None:
     for index, item in reversed(list(enumerate(items))):
         if item == merged:
             return index
-        both = isinstance(item, Mapping) and isinstance(merged, Mapping)
-        if keys and both and _identity(item, keys) == _identity(merged, keys):
+        if not (keys and isinstance(item, Mapping) and isinstance(merged, Mapping)):
+            continue
+        if _identity(item, keys) == _identity(merged, keys):
             return index
     return None
 

@@ -1,7 +1,8 @@
 """The shapes of Kubernetes objects by API version, and the keys of their lists.
 
-The data is `schemas/core.json`, made by tools/derive_kubernetes_schemas.py (its docstring
-has the format). It is read when first asked for and laid out once for each minor version.
+The data is `schemas/core.json`, made by tools/derive_kubernetes_schemas.py (its docstring has
+the format), and `schemas/extensions.json`, which holds the custom resources that are rendered,
+in the same words. It is read when first asked for and laid out once for each minor version.
 """
 
 from __future__ import annotations
@@ -17,7 +18,7 @@ DEFAULT_VERSION = "1.37"
 # A list-map key that a server fills in where it is left out.
 KEY_DEFAULTS = {"protocol": "TCP"}
 
-_DATA = Path(__file__).parent / "schemas" / "core.json"
+_FOLDER = Path(__file__).parent / "schemas"
 
 MergeKeys = Callable[[str, str, tuple[str, ...]], tuple[str, ...] | None]
 
@@ -110,8 +111,8 @@ class Schemas:
 
 
 @cache
-def _data() -> dict:
-    return json.loads(_DATA.read_text(encoding="utf-8"))
+def _data(name: str = "core") -> dict:
+    return json.loads((_FOLDER / f"{name}.json").read_text(encoding="utf-8"))
 
 
 def known_versions() -> list[str]:
@@ -148,7 +149,8 @@ def schemas(version: str | None) -> Schemas:
 
 @cache
 def _schemas(version: str) -> Schemas:
-    types: dict[str, object] = {}
+    extensions = _data("extensions")
+    types: dict[str, object] = dict(extensions["types"])
     for step, changes in _data()["versions"].items():
         for name, change in changes.items():
             old = types.get(name)
@@ -161,7 +163,7 @@ def _schemas(version: str) -> Schemas:
                 types[name] = change
         if step == version:
             break
-    return Schemas(version, types, _data()["kinds"])
+    return Schemas(version, types, {**_data()["kinds"], **extensions["kinds"]})
 
 
 @cache

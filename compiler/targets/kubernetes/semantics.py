@@ -165,7 +165,9 @@ def _claim_twice(spec: dict, path: Path) -> Iterator[Finding]:
     seen: dict[str, str] = {}
     for index, volume in enumerate(spec.get("volumes") or ()):
         claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
-        if claim is not None and claim in seen:
+        if claim is None:
+            continue
+        if claim in seen:
             yield Finding(
                 Fault.DUPLICATE,
                 (*path, "volumes", index),
