@@ -66,7 +66,9 @@ def _stack(b: Builder, stack_path: str) -> Stack:
     owned = b.mapping(("set",), b.data.get("set"))
     set_name = b.text(("set", "name"), owned.get("name"))
     if not set_name:
-        b.report(codes.SET_NAME, ("set", "name"), "the set has no name", hint="add `set.name`")
+        b.report(
+            codes.SET_NAME, ("set",), "the set has no name", at_key=True, hint="add `set.name`"
+        )
     config = b.mapping(("config",), b.data.get("config"))
     targets = _targets(b, folder)
     root = b.text(("root",), b.data.get("root"))
@@ -121,8 +123,9 @@ def _targets(b: Builder, folder: str) -> dict[str, TargetSpec]:
         if not isinstance(word, str) or word not in set(TargetKind):
             b.report(
                 codes.TARGET_KIND,
-                (*path, "kind"),
+                path if word is None else (*path, "kind"),
                 f"target {quoted(key)} has no kind that triplane knows",
+                at_key=word is None,
                 found=described(word),
                 expected=listed(list(TargetKind)),
             )
@@ -145,7 +148,7 @@ def _targets(b: Builder, folder: str) -> dict[str, TargetSpec]:
             origin=b.origin(*path),
         )
     if not targets and not b.diagnostics.has_errors:
-        b.report(codes.NO_TARGETS, ("targets",), "the stack has no targets", at_key=True)
+        b.report(codes.NO_TARGETS, ("targets",), "the stack has no targets")
     return targets
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.codes import model as codes
@@ -18,7 +18,7 @@ from compiler.model.paths import remote_path
 from compiler.model.pools import build_pool
 from compiler.model.resources import ResourceSet
 from compiler.model.serving import build_service
-from compiler.model.substitution import FIELDS, Substitution
+from compiler.model.substitution import FIELDS, FREE_TEXT, Substitution
 from compiler.model.task import Hook, Secret, Task
 from compiler.model.task_config import build_config
 from compiler.model.volume_mounts import build_volume_mounts
@@ -74,8 +74,8 @@ def build_checked(b: Builder, found: Diagnostics) -> Task:
     What the schema has against the result of a substitution goes to `found`.
     """
     get = b.data.get
-    envs = build_envs(b, get("envs"))
     secrets = build_secrets(b, get("secrets"), get("managed_secrets"))
+    envs = build_envs(b, get("envs"), secrets)
     _substitute(b, envs, secrets, found)
     num_nodes = _num_nodes(b, get("num_nodes"))
     resources = build_resources(b, get("resources"))
@@ -141,7 +141,29 @@ def _substitute(
                 if (field, key) not in substitution.unresolved
             }
         b.data[field] = result
-        check_value(b.document, (field,), result, "task", _STRICT[field], found)
+        changed = _parts_to_check(field, result, substitution.met)
+        if changed:
+            again = Diagnostics()
+            check_value(b.document, (field,), changed, "task", _STRICT[field], again)
+            known = {item.span for item in found}
+            found.extend(item for item in again if item.span not in known)
+
+
+def _parts_to_check(field: str, result: object, met: Iterable[Path]) -> dict[str, object]:
+    """What the schema could have something against, now that its variables have values.
+
+    Plain mounts and free texts are left out: the rules for them are all in the model, and
+    checking against a schema costs more than all of building.
+    """
+    if not isinstance(result, dict):
+        return {}
+    if field == "service":
+        strict = [path for path in met if not any(path[: len(p)] == p for p in FREE_TEXT)]
+        return result if strict else {}
+    if field == "workdir":
+        return result
+    changed = {path[1] for path in met}
+    return {key: item for key, item in result.items() if key in changed and isinstance(item, dict)}
 
 
 def _name(b: Builder, value: object) -> str | None:

@@ -132,8 +132,9 @@ def _size(b: Builder, value: object, kind: str, use_existing: bool) -> int | Non
         if not use_existing and kind not in _NO_SIZE:
             b.report(
                 codes.VOLUME_NEEDS_SIZE,
-                path,
+                (),
                 "the volume has no size",
+                at_key=True,
                 hint="set `size`, or `use_existing: true` for one that is there already",
             )
         return None
@@ -165,13 +166,12 @@ def _host_path(b: Builder, value: object, kind: str) -> str | None:
                 hint="set `type: k8s-hostpath`, or leave it out",
             )
         return folder
-    if not folder or not folder.startswith("/") or not posixpath.normpath(folder).strip("/"):
-        b.report(
-            codes.HOST_PATH,
-            path,
-            f"{quoted(folder)} is no folder that can be mounted"
-            if folder
-            else "a k8s-hostpath has no `host_path`",
-            expected="an absolute path other than `/`",
-        )
+    expected = "an absolute path other than `/`"
+    if not folder:
+        where: Path = ("config",) if "config" in b.data else ()
+        message = "the k8s-hostpath volume has no `host_path`"
+        b.report(codes.HOST_PATH, where, message, at_key=True, expected=expected)
+    elif not folder.startswith("/") or not posixpath.normpath(folder).strip("/"):
+        message = f"{quoted(folder)} is no folder that can be mounted"
+        b.report(codes.HOST_PATH, path, message, expected=expected)
     return folder

@@ -169,7 +169,7 @@ def _check_agreement(b: Builder, candidates: tuple[Resources, ...]) -> None:
     for key in _AGREEING:
         for other in candidates[1:]:
             if getattr(other, key) != getattr(first, key):
-                differing = other if key in other.given else first
+                differing = other if key in other.where else first
                 reference = first if differing is other else other
                 b.diagnostics.add(
                     codes.ALTERNATIVES_DISAGREE.at(

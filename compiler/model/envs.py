@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 
 from compiler.diagnostics import Related
 from compiler.diagnostics.codes import model as codes
@@ -32,8 +32,11 @@ def scalar_text(value: object) -> str | None:
     return None
 
 
-def build_envs(b: Builder, value: object) -> dict[str, str]:
-    """The variables with their values as text; null is a value still to be given."""
+def build_envs(b: Builder, value: object, secrets: Container[str] = ()) -> dict[str, str]:
+    """The variables with their values as text; null is a value still to be given.
+
+    A secret of the same name (`--secret NAME` for a null variable) is such a value.
+    """
     envs: dict[str, str] = {}
     for key, raw in b.mapping(("envs",), value).items():
         path: Path = ("envs", key)
@@ -46,6 +49,8 @@ def build_envs(b: Builder, value: object) -> dict[str, str]:
                 expected=_NAME_RULE,
             )
         elif raw is None:
+            if key in secrets:
+                continue
             b.report(
                 codes.ENV_REQUIRED,
                 path,

@@ -194,7 +194,7 @@ def _check_members(b: Builder, tasks: Sequence[Task]) -> None:
 def _unknown_task(
     b: Builder, path: Path, name: str, names: Sequence[str | None], *, at_key: bool
 ) -> None:
-    known = [item for item in names if item is not None]
+    known = list(dict.fromkeys(item for item in names if item is not None))
     near = suggest(name, known)
     b.report(
         codes.GROUP_UNKNOWN_TASK,

@@ -21,17 +21,18 @@ FIELDS = ("workdir", "file_mounts", "volumes", "service")
 
 _variable = re.compile(r"\$(?:\{([a-zA-Z_][a-zA-Z0-9_]*)(\}?)|([a-zA-Z_][a-zA-Z0-9_]*))")
 _BY_ENTRY = frozenset({"file_mounts", "volumes"})
-_KEEP_SECRETS = (
+FREE_TEXT: tuple[Path, ...] = (
     ("service", "readiness_probe", "headers"),
     ("service", "readiness_probe", "post_data"),
 )
+"""Where any text may stand, and the name of a secret too."""
 
 
 class Substitution:
     """One pass over the subtree of a field.
 
-    `met` says whether it held any variable, known or not; `unresolved` are the paths of the
-    entries that need a variable of `missing`, whose value is still to be given.
+    `met` are the paths of the texts and keys that held a variable, known or not; `unresolved`
+    those of the entries that need a variable of `missing`, whose value is still to be given.
     """
 
     def __init__(
@@ -45,7 +46,7 @@ class Substitution:
         self._envs = envs
         self._secrets = secrets
         self._missing = missing
-        self.met = False
+        self.met: list[Path] = []
         self.unresolved: set[Path] = set()
 
     def apply(self, node: object, path: Path) -> object:
@@ -67,7 +68,10 @@ class Substitution:
         for key, value in node.items():
             name = key
             if type(key) is str and "$" in key:
-                name = self._text(key, (*path, key))
+                name = self._text(key, (*path, key), at_key=True)
+                self.met.append((*path, name))
+                if (*path, key) in self.unresolved:
+                    self.unresolved.add((*path, name))
                 if name in result or (name != key and name in node):
                     self._b.report(
                         codes.SUBSTITUTION_DUPLICATE,
@@ -83,26 +87,27 @@ class Substitution:
             result[name] = new
         return result if changed else node
 
-    def _text(self, text: str, path: Path) -> str:
+    def _text(self, text: str, path: Path, *, at_key: bool = False) -> str:
         def replace(match: re.Match[str]) -> str:
-            self.met = True
             name = match[1] or match[3]
             if match[1] and not match[2]:
                 self._b.report(
                     codes.SUBSTITUTION_DEFAULT,
                     path,
                     f"`${{{name}` is followed by more than a brace",
+                    at_key=at_key,
                     found=described(text),
                     expected=f"${name} or ${{{name}}}",
                     hint="there is no default syntax here; give the default in `envs`",
                 )
                 return match[0]
             if name in self._secrets:
-                if not any(path[: len(kept)] == kept for kept in _KEEP_SECRETS):
+                if not any(path[: len(kept)] == kept for kept in FREE_TEXT):
                     self._b.report(
                         codes.SECRET_SUBSTITUTED,
                         path,
                         f"the secret `{name}` cannot stand here",
+                        at_key=at_key,
                         hint="what is rendered never holds a secret; use a variable of `envs`",
                     )
                 return match[0]
@@ -110,4 +115,7 @@ class Substitution:
                 self.unresolved.add(path[:2] if path[0] in _BY_ENTRY else path[:1])
             return self._envs.get(name, match[0])
 
-        return _variable.sub(replace, text)
+        result, found = _variable.subn(replace, text)
+        if found:
+            self.met.append(path)
+        return result
