@@ -120,7 +120,7 @@ class JinjaTimer:
 
 
 def main() -> None:
-    from compiler.source import schema_validator
+    from compiler.source.schemas import validator as schema_validator
 
     texts = [document(number) for number in range(COUNT)]
     validator = schema_validator("task")
