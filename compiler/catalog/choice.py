@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compiler.catalog import aws
@@ -83,7 +84,7 @@ def _with_accelerator(
         return NoChoice(
             codes.ACCELERATOR_AMBIGUOUS,
             "accelerators",
-            f"accelerator {asked.name!r} fits several names",
+            f"accelerator `{asked.name}` fits several names",
             f"did you mean one of {', '.join(resolution.candidates)}?",
         )
     counts = aws.counts_of(asked.name)
@@ -92,8 +93,8 @@ def _with_accelerator(
         return NoChoice(
             codes.ACCELERATOR_UNKNOWN,
             "accelerators",
-            f"no AWS instance type has accelerator {asked.name!r}",
-            f"did you mean {' or '.join(near)}?" if near else None,
+            f"no AWS instance type has accelerator `{asked.name}`",
+            f"did you mean {_either(near)}?" if near else None,
         )
     if not aws.instance_types(accelerator=asked.name, count=asked.count):
         return NoChoice(
@@ -132,15 +133,15 @@ def _named(resources: Resources, name: str, region: str) -> Choice | NoChoice:
         return NoChoice(
             codes.INSTANCE_TYPE_UNKNOWN,
             "instance_type",
-            f"unknown instance type {name!r}",
-            f"did you mean {' or '.join(near)}?" if near else None,
+            f"unknown instance type `{name}`",
+            f"did you mean {_either(near)}?" if near else None,
         )
     if clash := _contradiction(resources, row):
         key, has = clash
         return NoChoice(
             codes.INSTANCE_TYPE_CONTRADICTION,
             key,
-            f"{name} has {has}",
+            f"`{name}` has {has}",
             f"remove `{key}` or `instance_type`",
         )
     if _too_dear(row, resources, region):
@@ -218,3 +219,7 @@ def _asked(resources: Resources) -> str:
 def _listed(counts: tuple[float, ...]) -> str:
     *head, last = (f"{count:g}" for count in counts)
     return f"{', '.join(head)} or {last}" if head else last
+
+
+def _either(names: Sequence[str]) -> str:
+    return " or ".join(f"`{name}`" for name in names)

@@ -65,6 +65,21 @@ def test_the_first_failure_ends_the_other_ranks(tmp_path):
     assert all(node.was_shut_down for node in cluster.nodes)
 
 
+def test_a_rank_that_ignores_the_request_to_stop_is_killed(tmp_path):
+    script = (
+        '[ "$SKYPILOT_NODE_RANK" = 0 ] || exit 7\n'
+        "trap '' TERM\necho $$ >~/process\nwhile :; do /bin/sleep 1; done\n"
+    )
+    cluster = Cluster(tmp_path, job(num_nodes=2, script=script))
+    assert cluster.run() == [137, 7]
+    process = Path("/proc", (cluster.nodes[0].home / "process").read_text().strip())
+    deadline = time.monotonic() + 10
+    while process.exists() and time.monotonic() < deadline:  # until init has reaped it
+        time.sleep(0.1)
+    assert not process.exists()
+    assert outcome(cluster)["rank"] == 1
+
+
 def test_a_failed_setup_starts_run_nowhere(tmp_path):
     cluster = Cluster(
         tmp_path,

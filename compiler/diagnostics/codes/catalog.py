@@ -7,7 +7,7 @@ ACCELERATOR_UNKNOWN = Code(
     Severity.ERROR,
     "No accelerator of this name is known where the task would go.",
     "A misspelt accelerator would otherwise wait for ever for a node that does not exist.",
-    "Use one of the names suggested; `triplane catalog` lists all of them.",
+    "Use one of the names suggested.",
     example="resources: {infra: aws, accelerators: H1000:8}",
 )
 ACCELERATOR_AMBIGUOUS = Code(
@@ -31,7 +31,7 @@ INSTANCE_TYPE_UNKNOWN = Code(
     Severity.ERROR,
     "The catalogue has no instance type of this name.",
     "The cloud would refuse it when the instance is created.",
-    "Use one of the names suggested; docs/catalog.md says how to renew the catalogue.",
+    "Use one of the names suggested, or ask for accelerators, cpus and memory instead.",
     example="resources: {infra: aws, instance_type: p5.49xlarge}",
 )
 INSTANCE_TYPE_CONTRADICTION = Code(
