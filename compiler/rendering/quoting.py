@@ -7,8 +7,8 @@ break in a directive) raises ValueError.
 
 from __future__ import annotations
 
-import hashlib
 import re
+from itertools import count
 
 _SBATCH_PLAIN = re.compile(r"[A-Za-z0-9@%+=:,./_\[\]()|&*^-]+")
 _YAML_ESCAPES = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
@@ -57,14 +57,10 @@ def sbatch(value: object) -> str:
 
 
 def heredoc_delimiter(text: str) -> str:
-    """A delimiter that is no line of `text`: derived from its bytes, so it is stable."""
-    digest = hashlib.sha256(text.encode()).hexdigest()
+    """A delimiter that is no line of `text`; the same for nearly all texts, so that a
+    difference of two scripts shows what changed and nothing else."""
     lines = set(text.split("\n"))
-    for length in range(8, len(digest) + 1):
-        delimiter = f"TRIPLANE_{digest[:length]}"
-        if delimiter not in lines:
-            return delimiter
-    raise ValueError("the text holds every delimiter derived from its own digest")
+    return next(delimiter for number in count() if (delimiter := f"TRIPLANE_{number}") not in lines)
 
 
 def heredoc(value: object, target: str) -> str:
