@@ -70,9 +70,11 @@ def task_env(
 
     The user's envs come first, the predefined ones overwrite them, except SKYPILOT_TASK_ID,
     which a caller may give. Secrets are not among them and win over envs of the same name.
-    What depends on the rank and on the phase is added by the launcher.
+    What depends on the rank and on the phase is added by the launcher, and so is the user's
+    name where `user` is None.
     """
-    env = {name: value for name, value in task.envs.items() if name not in task.secrets}
+    hidden = {*task.secrets, "SKYPILOT_USER"}
+    env = {name: value for name, value in task.envs.items() if name not in hidden}
     predefined: dict[str, object] = {
         "SKYPILOT_NUM_NODES": task.num_nodes,
         "SKYPILOT_NUM_GPUS_PER_NODE": gpus,

@@ -45,7 +45,7 @@ platform_finish() {
     if [ "$1" -ne 0 ] && [ -z "$STOPPED" ]; then
         (
             set -C
-            printf '%s %s\n' "$1" "$NODE_RANK" >"$WORK_FOLDER/failed"
+            printf '%s %s\n' "$1" "$NODE_RANK" >"$TRIPLANE_FAILED"
         ) 2>/dev/null
     fi
 }

@@ -12,6 +12,7 @@ import pytest
 
 from compiler.rendering import quoting
 from compiler.rendering.filetree import FileTree
+from compiler.targets.slurm.options import parse_version, table
 from tests.slurm_site import SlurmSite
 from tests.unit.slurm_jobs import make_job, render
 from tests.unit.test_rendering_quoting import LINES
@@ -415,7 +416,8 @@ def test_a_git_working_directory_is_cloned(submit: Submitter) -> None:
     rm -rf ~/repo && mkdir ~/repo && cd ~/repo && git init -q -b main . &&
     git config user.email a@example.org && git config user.name A &&
     echo first > file && git add . && git commit -q -m first && git tag v1 &&
-    git checkout -q -b dev && echo second > file && git commit -q -a -m second && git checkout -q main
+    git checkout -q -b dev && echo second > file && git commit -q -a -m second &&
+    git checkout -q main
     """
     made = submit.site.run("alpha", USER, ["bash", "-c", commands])
     assert made.returncode == 0, made.stderr
@@ -594,3 +596,22 @@ def test_sbatch_reads_values_as_they_were_meant(slurm_site: SlurmSite, text: str
     shown = slurm_site.run("alpha", USER, ["squeue", "-h", "-j", job, "-o", "%k"])
     slurm_site.run("alpha", USER, ["scancel", job])
     assert shown.stdout == f"{text}\n"
+
+
+def test_the_option_table_is_what_this_sbatch_has(slurm_site: SlurmSite) -> None:
+    shown = slurm_site.run("alpha", USER, ["sbatch", "--version"]).stdout
+    version = parse_version(shown.split()[-1])
+    assert version is not None
+    names = list(table())
+    for option in table().values():
+        if not option.exists_in(version) and any(
+            name.startswith(f"{option.name}-") for name in names
+        ):
+            continue  # sbatch takes it for the beginning of another one
+        flag = f"--{option.name}" + "=" * (option.argument == "required")
+        # It stops at the first word that it does not know, and at --version.
+        done = slurm_site.run("alpha", USER, ["sbatch", flag, "--version"])
+        known = "unrecognized option" not in done.stderr
+        assert known == option.exists_in(version), (option.name, done.stderr)
+        wrong = "doesn't allow an argument" if "=" in flag else "requires an argument"
+        assert wrong not in done.stderr, option.name

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from compiler.rendering.quoting import sh, shdq
-from compiler.targets.interface import FileTree, Job
+from compiler.targets.interface import Job
 from compiler.targets.slurm.paths import WORKDIR, below_home
 
 _WORKDIR = WORKDIR.removeprefix("~/")

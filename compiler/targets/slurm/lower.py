@@ -18,6 +18,7 @@ from compiler.targets.slurm.paths import is_fixed, login_word, output_pattern
 from compiler.targets.slurm.settings import Setting, Settings
 
 _OUTPUT = "slurm-%j.out"
+_OF_THE_TASK = ("task.env", "setup.sh", "run.sh", "links.sh")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,7 +113,7 @@ def _directives(
         settings.sbatch_options(partition), job.target.version, controlled, diagnostics
     )
     for option, quota in (("account", "account"), ("qos", "queue")):
-        setting = settings.quota(quota, partition) or settings.workspace_value(option)
+        setting = settings.quota(quota, option, partition)
         if setting is None:
             continue
         yield option, str(setting.value)
@@ -126,8 +127,8 @@ def _directives(
                     expected=str(setting.value),
                 )
             )
-    for name, option in chosen.items():
-        yield name, option.value
+    for name, choice in chosen.items():
+        yield name, choice.value
 
 
 def partition_of(job: Job, settings: Settings) -> str | None:
@@ -173,7 +174,8 @@ def _scripts(job: Job, container: bool) -> dict[str, str]:
     links = files.links_text(job, container=container)
     if links is not None:
         scripts["links.sh"] = links
-    return scripts
+    # What is the task's own stands where a reviewer looks first.
+    return dict(sorted(scripts.items(), key=lambda item: item[0] not in _OF_THE_TASK))
 
 
 def _secrets(job: Job) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:

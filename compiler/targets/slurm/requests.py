@@ -49,12 +49,14 @@ def memory_text(mib: int) -> str:
 def gpu_directive(accelerator: Accelerator, gpus: int, target: TargetSpec) -> tuple[str, str]:
     """(option, value) that asks for the GPUs in the way that the stack chose.
 
-    The type of a typed GRES is the accelerator's name in lower case.
+    The type of a typed GRES is the accelerator's name in lower case, without the memory that
+    tells variants apart (`A100-80GB` -> `a100`), as most sites name theirs.
     """
     style = target.options.get("gres", "typed")
     if style == "untyped":
         return "gres", f"gpu:{gpus}"
-    type_name = re.sub(r"[^a-z0-9_.-]", "_", accelerator.name.lower())
+    type_name = re.sub(r"-\d+gb$", "", accelerator.name.lower())
+    type_name = re.sub(r"[^a-z0-9_.-]", "_", type_name)
     if style == "gpus-per-node":
         return "gpus-per-node", f"{type_name}:{gpus}"
     return "gres", f"gpu:{type_name}:{gpus}"

@@ -7,7 +7,7 @@ three steps), the task. `cluster_configs` replace global values, `gpu_partition_
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from compiler.diagnostics import Span
@@ -61,14 +61,13 @@ class Settings:
 
     def one(self, key: str) -> Setting | None:
         """The value of `key`, of the cluster rather than of all clusters; the task's first."""
-        layers = (self._task, self._of_cluster(self._general), self._general)
+        layers = (self._task, *reversed([*_narrowed(self._general, self._cluster, None)]))
         return next(filter(None, (_setting(layer, key) for layer in layers)), None)
 
     def partition_map(self) -> Mapping[str, object]:
         """Accelerator name to a partition or a list of them."""
-        layers = (self._general, self._of_cluster(self._general))
         found: dict[str, object] = {}
-        for layer in layers:
+        for layer in _narrowed(self._general, self._cluster, None):
             found.update(_map(layer.values.get("gpu_partition_map")))
         return found
 
@@ -86,29 +85,46 @@ class Settings:
                 return Setting(value, origin.dotted, origin.span())
         return None
 
-    def quota(self, key: str, partition: str | None) -> Setting | None:
-        """`queue` or `account`: the narrowest scope that has it."""
-        layers = [_step(layer, "quota") for layer in self._scopes(partition)]
-        return next(filter(None, (_setting(layer, key) for layer in reversed(layers))), None)
+    def quota(self, key: str, own_key: str, partition: str | None) -> Setting | None:
+        """`queue` or `account` of the narrowest scope that has it.
+
+        `own_key` is its name in the stack's own `workspaces`, which stand between SkyPilot's
+        workspaces and what holds without one.
+        """
+
+        def first(layers: Iterable[Layer]) -> Setting | None:
+            found = (_setting(_step(layer, "quota"), key) for layer in layers)
+            return next(filter(None, found), None)
+
+        of_workspace = [*_narrowed(self._workspace, self._cluster, partition)]
+        in_general = [*_narrowed(self._general, self._cluster, partition)]
+        return (
+            first([self._task])
+            or first(reversed(of_workspace))
+            or self.workspace_value(own_key)
+            or first(reversed(in_general))
+        )
 
     def sbatch_options(self, partition: str | None) -> Iterator[Layer]:
         """Every scope's map, weakest first."""
-        for layer in self._scopes(partition):
+        layers = (
+            *_narrowed(self._general, self._cluster, partition),
+            *_narrowed(self._workspace, self._cluster, partition),
+            self._task,
+        )
+        for layer in layers:
             options = _step(layer, "sbatch_options")
             if options.values:
                 yield options
 
-    def _scopes(self, partition: str | None) -> Iterator[Layer]:
-        for general in (self._general, self._workspace):
-            cluster = self._of_cluster(general)
-            yield general
-            yield cluster
-            if partition is not None:
-                yield _step(_step(cluster, "partition_configs"), partition)
-        yield self._task
 
-    def _of_cluster(self, general: Layer) -> Layer:
-        return _step(_step(general, "cluster_configs"), self._cluster)
+def _narrowed(general: Layer, cluster: str, partition: str | None) -> Iterator[Layer]:
+    """A section and what it has for the cluster and its partition."""
+    yield general
+    of_cluster = _step(_step(general, "cluster_configs"), cluster)
+    yield of_cluster
+    if partition is not None:
+        yield _step(_step(of_cluster, "partition_configs"), partition)
 
 
 def _step(layer: Layer, key: str) -> Layer:
