@@ -7,6 +7,7 @@ from compiler.model.builder import DeviceLookup
 from compiler.model.config import local_queue, merge_config, merge_pod_config, scoped
 from compiler.model.infra import parse_infra
 from compiler.model.labels import label_problem
+from compiler.model.named_volumes import check_named_volumes
 from compiler.model.origin import Origin
 from compiler.model.overrides import Overrides, apply_overrides
 from compiler.model.resources import (
@@ -33,7 +34,6 @@ from compiler.model.storage import (
     VolumeMount,
 )
 from compiler.model.task import Group, Hook, Pipeline, Secret, Task
-from compiler.model.volume_mounts import check_named_volumes
 
 __all__ = [
     "Accelerator",

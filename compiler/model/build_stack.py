@@ -202,7 +202,7 @@ def _secrets(b: Builder, targets: Mapping[str, TargetSpec]) -> dict[str, dict[st
                     codes.SECRET_SOURCE,
                     (*path, kind) if len(entry) == 1 and kind is not None else path,
                     f"that is no place of a secret on the {targets[key].kind} target {quoted(key)}",
-                    at_key=True,
+                    at_key=len(entry) == 1,
                     found=listed(list(entry), "and") if entry else "nothing",
                     expected="one of " + listed(allowed),
                 )

@@ -203,8 +203,14 @@ def _has_container(resources: ResourceSet) -> bool:
 
 
 def _autostop_hooks(b: Builder, resources: object) -> tuple[Hook, ...]:
-    """Hooks in the deprecated spelling, of the outer map only: alternatives must agree."""
+    """Hooks in the deprecated spelling, each once."""
     if not isinstance(resources, dict):
         return ()
-    hook = autostop_hook(b, ("resources", "autostop"), resources.get("autostop"))
-    return () if hook is None else (hook,)
+    layers: list[tuple[Path, dict[str, object]]] = [(("resources",), resources)]
+    for key in ("any_of", "ordered"):
+        items = resources.get(key)
+        for at, item in enumerate(items if isinstance(items, list) else ()):
+            if isinstance(item, dict):
+                layers.append((("resources", key, at), item))
+    hooks = (autostop_hook(b, (*path, "autostop"), layer.get("autostop")) for path, layer in layers)
+    return tuple(dict.fromkeys(hook for hook in hooks if hook is not None))

@@ -11,6 +11,7 @@ from compiler.model.serving import check_recovery
 from compiler.source.paths import Path
 
 _POOL: Path = ("pool",)
+_SIZES = ("workers", "min_workers", "max_workers")
 _NEEDS_MAXIMUM = (
     "min_workers",
     "queue_length_threshold",
@@ -55,7 +56,7 @@ def build_pool(
                     at_key=True,
                     hint="set `max_workers`",
                 )
-        if workers is None and least is None:
+        if all(entry.get(key) is None for key in _SIZES):
             b.report(
                 codes.POOL_SIZE,
                 _POOL,

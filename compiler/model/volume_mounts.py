@@ -6,14 +6,13 @@ import posixpath
 import re
 from collections.abc import Mapping
 
-from compiler.diagnostics import Diagnostics, Related
+from compiler.diagnostics import Related
 from compiler.diagnostics.codes import model_mounts as codes
 from compiler.model.builder import Builder
 from compiler.model.labels import build_labels
 from compiler.model.paths import remote_path
 from compiler.model.resources import ResourceSet
-from compiler.model.storage import Volume, VolumeMount
-from compiler.model.task import Task
+from compiler.model.storage import VolumeMount
 from compiler.model.units import parse_claim_size
 from compiler.source.paths import Path
 from compiler.source.wording import listed, quoted
@@ -194,24 +193,3 @@ def report_rounded(b: Builder, path: Path, size_gib: int) -> None:
         f"volumes have whole GiB, this becomes {size_gib}Gi",
         hint=f"write {size_gib}Gi",
     )
-
-
-def check_named_volumes(
-    task: Task, volumes: Mapping[str, Volume], diagnostics: Diagnostics
-) -> None:
-    """Check the task against the volumes it mounts, as far as their documents are at hand."""
-    for mount in task.volumes:
-        volume = volumes.get(mount.name) if mount.name else None
-        if volume is None or task.num_nodes < 2 or volume.type != EPHEMERAL_TYPE:
-            continue
-        mode = volume.access_mode or DEFAULT_ACCESS_MODE
-        if mode in ONE_NODE_MODES:
-            diagnostics.add(
-                codes.VOLUME_ACCESS_MODE.at(
-                    mount.origin.span(),
-                    f"volume {quoted(volume.name)} is {mode}, for one node; "
-                    f"the task has {task.num_nodes}",
-                    hint="give the volume `access_mode: ReadWriteMany`",
-                    related=[Related("the volume", volume.origin.span("config", "access_mode"))],
-                )
-            )

@@ -213,13 +213,52 @@ def test_a_rounded_size_is_told():
     assert findings(diagnostics) == ["1:22 volume-size-rounded"]
 
 
-def test_named_volumes_against_their_documents():
-    volume, _ = built_file("name: v\ntype: k8s-pvc\nsize: 10\n")
+def volume_of(name: str, more: str = "") -> Volume:
+    volume, found = built_file(f"name: {name}\ntype: k8s-pvc\nsize: 10\n{more}", f"{name}.yaml")
+    assert found == []
+    return volume
+
+
+def checked(text: str, *volumes: Volume) -> list[str]:
     diagnostics = Diagnostics()
-    for nodes in (1, 2):
-        task = task_of(f"num_nodes: {nodes}\nvolumes: {{/a: v, /b: elsewhere}}")
-        check_named_volumes(task, {"v": volume}, diagnostics)
-    assert findings(diagnostics) == ["2:15 volume-access-mode"]
+    check_named_volumes(task_of(text), {volume.name: volume for volume in volumes}, diagnostics)
+    return findings(diagnostics)
+
+
+@pytest.mark.parametrize(
+    ("nodes", "more", "expected"),
+    [
+        (1, "", []),
+        (2, "", ["2:15 volume-access-mode"]),
+        (2, "config: {access_mode: ReadWriteOncePod}", ["2:15 volume-access-mode"]),
+        (2, "config: {access_mode: ReadWriteMany}", []),
+    ],
+)
+def test_a_named_volume_on_several_nodes(nodes, more, expected):
+    text = f"num_nodes: {nodes}\nvolumes: {{/a: v, /b: elsewhere}}"
+    assert checked(text, volume_of("v", more)) == expected
+
+
+@pytest.mark.parametrize(
+    ("resources", "expected"),
+    [
+        ("{}", []),
+        ("{infra: k8s}", []),
+        ("{infra: k8s/prod}", []),
+        ("{infra: k8s/dev}", ["1:20 volume-places"]),
+        ("{infra: slurm}", ["1:20 volume-places"]),
+        ("{any_of: [{infra: k8s}, {infra: aws}]}", ["1:44 volume-places"]),
+    ],
+)
+def test_a_named_volume_is_in_one_place(resources, expected):
+    text = f"resources: {resources}\nvolumes: {{/a: v}}"
+    assert checked(text, volume_of("v", "infra: k8s/prod")) == expected
+
+
+def test_two_volumes_in_different_places():
+    one, other = volume_of("v", "infra: k8s/prod"), volume_of("w", "infra: k8s/dev")
+    assert checked("volumes: {/a: v, /b: w}", one, other) == ["1:22 volume-places"]
+    assert checked("volumes: {/a: v, /b: w}", one, volume_of("w")) == []
 
 
 def test_a_volume_document():

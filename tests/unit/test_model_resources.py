@@ -399,6 +399,12 @@ def test_the_hook_of_autostop_moves_to_the_hooks():
     assert task_findings(text) == ["1:53 autostop-hook"]
 
 
+def test_hooks_of_autostop_in_alternatives_are_kept_once():
+    item = "{autostop: {idle_minutes: 5, hook: ./save}}"
+    task = task_of(f"resources: {{any_of: [{item}, {item[:-1]}, use_spot: true}}]}}")
+    assert [hook.run for hook in task.hooks] == ["./save"]
+
+
 @pytest.mark.parametrize(
     ("value", "recovery"),
     [

@@ -39,7 +39,7 @@ ENV_REQUIRED = Code(
     "env-required",
     Severity.ERROR,
     "A variable without a value was not given one.",
-    "null in `envs` means that whoever starts the task must give the value.",
+    "A null in `envs` means that whoever starts the task must give the value.",
     "Give it with `--env NAME=VALUE` (or `--env NAME` to take it from the environment), or write "
     '"" for an empty value.',
     example="envs: {HF_HOME: null}",

@@ -80,7 +80,7 @@ STORAGE_COPY_EXISTING = Code(
     "A bucket is copied, and nothing is said about what it holds.",
     "This works only for a bucket that exists already.",
     "Give `source`, or make sure that the bucket is there.",
-    example="file_mounts: {/data: {name: b, mode: COPY}}",
+    example="file_mounts: {/data: {name: my-bucket, mode: COPY}}",
 )
 STORAGE_NEEDS_NAME = Code(
     "storage-needs-name",
@@ -96,7 +96,7 @@ STORAGE_NAME_AND_URL = Code(
     "A storage object has a name and the URL of a bucket.",
     "The URL already names the bucket.",
     "Leave out `name`.",
-    example="file_mounts: {/data: {name: b, source: 's3://b'}}",
+    example="file_mounts: {/data: {name: my-bucket, source: 's3://b'}}",
 )
 STORAGE_SUB_PATH = Code(
     "storage-sub-path",
@@ -112,7 +112,7 @@ STORAGE_SINGLE_FILE = Code(
     "The source of a bucket is one file.",
     "A bucket holds the contents of a folder.",
     "Write a list with the file in it.",
-    example="file_mounts: {/data: {name: b, source: ./a.txt}}",
+    example="file_mounts: {/data: {name: my-bucket, source: ./a.txt}}",
 )
 STORAGE_LIST_LOCAL = Code(
     "storage-list-local",
@@ -120,7 +120,7 @@ STORAGE_LIST_LOCAL = Code(
     "A list of sources holds a URL.",
     "Only local files are put together in a bucket.",
     "Use a storage object of its own for the URL.",
-    example="file_mounts: {/data: {name: b, source: ['s3://c', a.txt]}}",
+    example="file_mounts: {/data: {name: my-bucket, source: ['s3://c', a.txt]}}",
 )
 STORAGE_LIST_NAMES = Code(
     "storage-list-names",
@@ -128,7 +128,7 @@ STORAGE_LIST_NAMES = Code(
     "Two files of a list have the same name.",
     "In the bucket one would replace the other.",
     "Rename one, or put them into different folders of one source.",
-    example="file_mounts: {/data: {name: b, source: [x/a.txt, y/a.txt]}}",
+    example="file_mounts: {/data: {name: my-bucket, source: [x/a.txt, y/a.txt]}}",
 )
 STORAGE_TYPE = Code(
     "storage-type",
@@ -136,7 +136,7 @@ STORAGE_TYPE = Code(
     "`type` is given for a mode that it does not tune.",
     "It would be ignored.",
     "Use `mode: MOUNT_CACHED`, or leave it out.",
-    example="file_mounts: {/data: {name: b, source: ./d, type: DATASET_RO}}",
+    example="file_mounts: {/data: {name: my-bucket, source: ./d, type: DATASET_RO}}",
 )
 STORE_VOLUME = Code(
     "store-volume",
@@ -224,7 +224,7 @@ VOLUME_NAME = Code(
     "A volume cannot have this name.",
     "Kubernetes would refuse it.",
     "Use at most 63 lower-case letters, digits, `-` and `.`.",
-    example="name: My_Volume",
+    example="name: My_Volume  # of a volume",
 )
 VOLUME_INFRA = Code(
     "volume-infra",
@@ -233,6 +233,13 @@ VOLUME_INFRA = Code(
     "The volume would be made nowhere.",
     "Name the place with the type's cloud, without `*`.",
     example="infra: aws  # with type: k8s-pvc",
+)
+VOLUME_PLACES = Code(
+    "volume-places",
+    Severity.ERROR,
+    "A volume is not where the task may go.",
+    "A volume is in one place, and can be mounted only there.",
+    "Leave out the alternative that goes elsewhere, or mount a volume that is there.",
 )
 HOST_PATH = Code(
     "host-path",

@@ -46,7 +46,7 @@ SCALING_NEEDS_MAXIMUM = Code(
     "Replicas follow the load without an upper bound.",
     "A peak would cost without limit.",
     "Set `max_replicas`.",
-    example="replica_policy: {min_replicas: 1, target_qps_per_replica: 2}",
+    example="replica_policy: {min_replicas: 1, target_qps_per_replica: 2}  # of a service",
 )
 QPS_BY_DEVICE = Code(
     "qps-by-device",
@@ -187,7 +187,7 @@ GROUP_UNKNOWN_TASK = Code(
     "The header of a group names a task that the group does not have.",
     "The setting would hold for nothing.",
     "Use the name of a task of the group.",
-    example="primary_tasks: [trainr]",
+    example="primary_tasks: [trainr]  # of a group",
 )
 TERMINATION_DELAY = Code(
     "termination-delay",
@@ -195,5 +195,5 @@ TERMINATION_DELAY = Code(
     "A termination delay is not in a form that the dialect has.",
     "How long the task may go on is not clear.",
     "Write seconds, or a number with s, m, h, d or w.",
-    example="termination_delay: 1.5h",
+    example="termination_delay: 1.5h  # of a group",
 )

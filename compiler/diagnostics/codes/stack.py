@@ -38,7 +38,7 @@ UNKNOWN_TARGET = Code(
     "A part of the stack is about a target that the stack does not have.",
     "It would hold for nothing.",
     "Use the key of a target, or add the target.",
-    example="pricing: {alhpa: {H100: 2.5}}",
+    example="pricing: {alhpa: {H100: 2.5}}  # the target is alpha",
 )
 SECRET_SOURCE = Code(
     "secret-source",
@@ -62,7 +62,7 @@ UNKNOWN_WORKSPACE = Code(
     "The workspace that applies is described nowhere.",
     "Its namespaces and accounts would be missing.",
     "Describe it under `workspaces`, or name one that is.",
-    example="workspace: reserch",
+    example="workspace: reserch  # the workspace is research",
 )
 GITOPS_TTL = Code(
     "gitops-ttl",
