@@ -1,6 +1,6 @@
-# How the agent prepares a node and starts the launcher on it, with or without a container.
+# How the supervisor prepares a node and starts the launcher on it, with or without a container.
 #
-# shellcheck shell=bash disable=SC2153,SC2034 # the variables come from job.env and agent.sh
+# shellcheck shell=bash disable=SC2153,SC2034 # the variables come from job.env and supervisor.sh
 
 TREES_FOLDER=/opt/triplane/trees # files for a container, mounted from here
 CONTAINER_ARGUMENTS=()           # docker options that preparation found out

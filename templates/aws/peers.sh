@@ -8,7 +8,7 @@
 # $RUN_URL/outcome.json is written last, when every rank has ended: what became of the run
 # outlives the instances.
 #
-# shellcheck shell=bash disable=SC2153,SC2034,SC2329 # the rest is in job.env and agent.sh
+# shellcheck shell=bash disable=SC2153,SC2034,SC2329 # the rest is in job.env and supervisor.sh
 
 STATE=/opt/triplane/state # copy of the objects of all ranks
 LOST_SECONDS=600          # a rank that was not heard of for so long is gone

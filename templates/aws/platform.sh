@@ -1,4 +1,4 @@
-# The launcher's adapter on EC2. All that needs AWS is done by the rank's agent (agent.sh), on
+# The launcher's adapter on EC2. All that needs AWS is done by the rank's supervisor (supervisor.sh), on
 # the instance itself; this side, which may run in the user's container, sees only a folder.
 #
 # shellcheck shell=bash disable=SC2034 # the variables are for launcher.sh

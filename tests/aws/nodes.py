@@ -147,7 +147,7 @@ class Cluster:
     def start(self, node: Node) -> None:
         environment = {"PATH": f"{node.folder}/bin:{os.environ['PATH']}", "HOME": "/root"}
         node.process = subprocess.Popen(
-            ["bash", str(node.folder / "triplane/scripts/agent.sh")],
+            ["bash", str(node.folder / "triplane/scripts/supervisor.sh")],
             env=environment | {"AWS_DEFAULT_REGION": "us-east-1"},
             stdout=subprocess.DEVNULL,
             stderr=subprocess.PIPE,
@@ -156,7 +156,7 @@ class Cluster:
         )
 
     def run(self, timeout: float = 60) -> list[int]:
-        """Start every node and wait for all; returns the agents' exit codes."""
+        """Start every node and wait for all; returns the supervisors' exit codes."""
         for node in self.nodes:
             self.start(node)
         return self.wait(timeout)

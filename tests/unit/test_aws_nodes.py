@@ -238,14 +238,14 @@ def boot(cluster: Cluster, **changes: str) -> subprocess.CompletedProcess:
     )
 
 
-def test_booting_fetches_the_scripts_and_starts_the_agent(tmp_path):
+def test_booting_fetches_the_scripts_and_starts_the_supervisor(tmp_path):
     cluster = Cluster(tmp_path, job(setup="printf 'no line break at the end'"))
     done = boot(cluster)
     assert done.returncode == 0, done.stderr
     node = cluster.nodes[0]
     started = (node.folder / "systemd-run").read_text().splitlines()
     assert started[:2] == ["--unit", "triplane"]
-    assert started[-2:] == ["/bin/bash", f"{node.folder}/fetched/agent.sh"]
+    assert started[-2:] == ["/bin/bash", f"{node.folder}/fetched/supervisor.sh"]
     fetched = {path.name for path in (node.folder / "fetched").iterdir()}
     assert fetched == {*cluster._scripts, "SHA256SUMS"}
     assert not node.was_shut_down

@@ -15,7 +15,7 @@ from compiler.rendering.launcher import Placement, gpus_per_node, script_folder,
 from compiler.resources import data_folder
 from compiler.targets.interface import Job
 
-AGENT_FILES = ("agent.sh", "node.sh", "peers.sh")
+SUPERVISOR_FILES = ("supervisor.sh", "node.sh", "peers.sh")
 _READABLE = ("ssm", "secrets_manager")
 
 
@@ -76,7 +76,7 @@ def scripts_of(job: Job, instance: InstanceType, region: str, job_env: str) -> d
         group=job.group.name if job.group else None,
     )
     files = script_folder(job.task, env, static_text("platform.sh"))
-    files |= {name: static_text(name) for name in AGENT_FILES}
+    files |= {name: static_text(name) for name in SUPERVISOR_FILES}
     files["job.env"] = job_env
     return dict(sorted(files.items()))
 

@@ -1,4 +1,4 @@
-# The agent of one rank on EC2; the user data starts it as root, as systemd unit `triplane`.
+# The supervisor of one rank on EC2; the user data starts it as root, as systemd unit `triplane`.
 #
 # It prepares the node (files, secrets, container image), finds the other ranks, starts the
 # launcher and stops it when another rank fails. job.env, beside it, says what the job is,
@@ -8,7 +8,7 @@
 # shellcheck disable=SC2329 # some functions are called through "retry"
 
 SCRIPTS=/opt/triplane/scripts  # launcher.sh and what it runs
-RANK_FOLDER=/opt/triplane/rank # what launcher and agent tell each other (platform.sh)
+RANK_FOLDER=/opt/triplane/rank # what launcher and supervisor tell each other (platform.sh)
 LOG=/var/log/triplane.log      # output of setup and run
 BOOT_SECONDS=1800              # how long to wait for the other ranks to boot
 GRACE_SECONDS=30               # between asking a rank to stop and killing it
@@ -26,7 +26,7 @@ STOPPING= # why the launcher is being stopped: peer, lost, stopped
 LAUNCHER= # its process
 BEATS=0
 
-say() { printf 'agent: %s\n' "$*" | tee -a "$LOG" >&2; }
+say() { printf 'supervisor: %s\n' "$*" | tee -a "$LOG" >&2; }
 
 # retry COMMAND...: up to five times, for calls over the network.
 retry() {
