@@ -27,7 +27,7 @@ def world(slurm_site, request, monkeypatch):
 
 
 def test_a_run_from_submission_to_its_end(world):
-    wanted = step(world.set_name, "echo $SLURM_SUBMIT_DIR; exit 3")
+    wanted = step(world.set_name, "echo $SLURM_SUBMIT_DIR; exit 3", **HELD)
     record = world.execute(wanted)
     assert record.stage is Stage.CREATED
     assert [record.identity] == world.jobs()
@@ -39,6 +39,7 @@ def test_a_run_from_submission_to_its_end(world):
     assert world.execute(wanted) == record  # the same step again submits nothing
     assert [record.identity] == world.jobs()
 
+    world.sh("scontrol", "release", record.identity)
     ended = world.ended()
     assert (ended.state, ended.exit_code) == (RunState.FAILED, 3)
     written = Record.from_json(world.record_file().read_text())
@@ -115,7 +116,8 @@ def test_a_change_that_slurm_refuses_changes_nothing(world):
     with pytest.raises(WorkFailed, match="Invalid qos specification") as failed:
         world.execute(changed)
     assert [item.code for item in failed.value.diagnostics] == ["slurm-qos-refused"]
-    assert world.only() == dataclasses.replace(before, waiting_seconds=world.only().waiting_seconds)
+    after = world.only()
+    assert after == dataclasses.replace(before, waiting_seconds=after.waiting_seconds)
 
 
 def test_files_of_a_run_are_put_back(world):
@@ -243,26 +245,22 @@ def test_a_tree_that_changed_since_the_plan_is_not_uploaded(world, tmp_path):
     assert world.jobs() == []
 
 
-@pytest.mark.parametrize(
-    ("options", "words", "code"),
-    [
+def test_what_slurm_refuses_leaves_nothing(world):
+    for options, words, code in (
         ("--account=teaching", "Invalid account", "slurm-account-refused"),
         ("--qos=nosuch", "Invalid qos", "slurm-qos-refused"),
         ("--partition=nosuch", "invalid partition", "slurm-partition-refused"),
         ("--time=30-0", "time limit", "slurm-time-refused"),
         ("--gres=gpu:h100:9 --partition=gpu", "node configuration", "slurm-nodes-refused"),
         ("--constraint=nosuch", "Invalid feature", "slurm-feature-refused"),
-    ],
-    ids=["account", "qos", "partition", "time", "gres", "feature"],
-)
-def test_what_slurm_refuses_leaves_nothing(world, options, words, code):
-    wanted = step(world.set_name, "exit 0", options=options, secrets={"TOKEN": "x"})
-    with pytest.raises(WorkFailed, match=words) as failed:
-        world.execute(wanted)
-    assert [item.code for item in failed.value.diagnostics] == [code]
-    assert world.deployer.observe().runs == ()
-    assert not world.folder().exists()
-    assert not list((world.state / "secrets").iterdir())
+    ):
+        wanted = step(world.set_name, "exit 0", options=options, secrets={"TOKEN": "x"})
+        with pytest.raises(WorkFailed, match=words) as failed:
+            world.execute(wanted)
+        assert [item.code for item in failed.value.diagnostics] == [code]
+        assert world.deployer.observe().runs == ()
+        assert not world.folder().exists()
+        assert not list((world.state / "secrets").iterdir())
     world.execute(step(world.set_name, "exit 0"))  # its number was given back
 
 
@@ -287,6 +285,20 @@ def test_a_requeued_run_is_pending_again(world):
     held = world.until(lambda run: run.state is RunState.PENDING)
     assert held.detail.startswith("PENDING (")
     assert held.record.stage is Stage.CREATED
+
+
+def test_an_array_is_one_run(world):
+    """Scripts that people bring along may be arrays."""
+    body = 'touch "$run/$SLURM_ARRAY_TASK_ID"; exit $((SLURM_ARRAY_TASK_ID % 2 * 3))'
+    record = world.execute(step(world.set_name, body, options="--array=1-2 --hold"))
+    assert world.only().detail == "PENDING (JobHeldUser)"
+    world.sh("scontrol", "release", record.identity)
+    assert world.ended().state is RunState.FAILED
+    second = world.execute(step(world.set_name, "sleep 60", run=2, options="--array=1-2"))
+    running = world.until(lambda run: run.state is RunState.RUNNING, run=2)
+    world.deployer.cancel(running)
+    assert world.ended(2).state is RunState.CANCELLED
+    assert world.sh("squeue", "-h", "-j", str(second.identity), "-o", "%T") == ""
 
 
 def test_the_same_set_from_the_login_node_itself(world):

@@ -7,11 +7,13 @@ case $2 in
     pending) answer=$(scancel --state=PENDING "$id" 2>&1 </dev/null && scancel --state=SUSPENDED "$id" 2>&1 </dev/null) ;;
 esac
 for pause in 0.1 0.2 0.4 0.8 1 1 1 1; do
-    now=$(ask squeue -h -t all -j "$id" -o '%T' | head -n 1) || exit
+    now=$(states_of "$id") || exit
+    now=${now%%$'\n'*}
     case $now in
-        '' | BOOT_FAIL | CANCELLED | COMPLETED | DEADLINE | FAILED | NODE_FAIL | OUT_OF_MEMORY | PREEMPTED | REVOKED | TIMEOUT)
+        '' | BOOT_FAIL | CANCELLED | COMPLETED | DEADLINE | FAILED | NODE_FAIL | OUT_OF_MEMORY)
             break
             ;;
+        PREEMPTED | REVOKED | TIMEOUT) break ;;
         PENDING | SUSPENDED) ;;
         *) [ "$2" = any ] || break ;;
     esac

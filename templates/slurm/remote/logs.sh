@@ -10,11 +10,8 @@ while [ $# -gt 1 ]; do
     seen[$1]=$2
     shift 2
 done
-now=$(squeue -h -t all -j "$id" -o '%T|%r' 2>&1 </dev/null)
-case $now in
-    *'Invalid job id'*) now= ;;
-    *error*) now='?|' ;;
-esac
+# A controller that is away for a moment does not end the reading.
+now=$(states_of "$id" 2>/dev/null) || now='?'
 cd -- "$folder" 2>/dev/null || fail 70 "there is nothing left of this run in $folder"
 nodes=$(sed -n 's/^#SBATCH \(--nodes=\|-N *\)\([0-9]*\).*/\2/p' job.sbatch 2>/dev/null | head -n 1)
 echo "nodes|${nodes:-1}"

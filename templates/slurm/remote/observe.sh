@@ -62,12 +62,16 @@ if [ -d "$state/records" ]; then
     done
     wanted=(-name started -o -name ended -o -name record.json)
     [ "$artifacts" = 0 ] || wanted=(-type f -not -name 'slurm-*.out')
-    # A folder that goes away while tar reads it is a run that is being removed.
-    files=$(
-        set -o pipefail
-        file_names | tar -cf - --no-recursion --null -T - | gzip -1 | base64 -w 0
-    ) || fail 70 "the records in $state cannot all be read"
-    echo "files|$files"
+    # Jobs write while they are looked at: tar then ends with 1, or with 2 where a file is gone.
+    for _ in 1 2 3; do
+        files=$(
+            file_names | tar -cf - --no-recursion --null -T - | gzip -1 | base64 -w 0
+            printf '|%s' "${PIPESTATUS[1]}"
+        )
+        [ "${files##*|}" -gt 1 ] || break
+    done
+    [ "${files##*|}" -le 1 ] || fail 70 "the records in $state cannot all be read"
+    echo "files|${files%|*}"
     ids=$(job_ids | grep -E '^[0-9]+$' | sort -nu | paste -s -d , -)
 fi
 
@@ -83,7 +87,7 @@ queue=$(grep '^queue|' <<<"$queue" | ours 12 2)
 status=off words='' rows=''
 if [ "$accounting" = 1 ]; then
     status=on
-    columns=--format=JobIDRaw,State,ExitCode,NodeList,JobName
+    columns=--format=JobID,State,ExitCode,NodeList,JobName
     words=$(sacct -n -P -X "$columns" -u "$me" -S "$since" 2>&1 </dev/null) || status=away
     rows=$words
     if [ -n "$ids" ] && [ "$status" = on ]; then
@@ -94,7 +98,7 @@ if [ "$accounting" = 1 ]; then
 fi
 if [ "$status" = on ]; then
     echo 'accounting|on|'
-    grep -E '^[0-9]+\|' <<<"$rows" | ours 5 1 | sed 's/^/account|/'
+    grep -E '^[0-9]+([_+][^|]*)?\|' <<<"$rows" | ours 5 1 | sed 's/^/account|/'
 else
     echo "accounting|$status|${words##*$'\n'}"
     # The controller alone knows then how a job was ended from outside.

@@ -74,9 +74,10 @@ put() {
         fail 70 "cannot write $2"
 }
 
-# unpack FOLDER: the tar archive on stdin, into a new folder that nobody else can read.
+# unpack FOLDER: the gzipped tar on stdin, into a new folder that nobody else can read.
+# (Without gzip tar does not notice that an archive was cut off between two files.)
 unpack() {
-    rm -rf -- "$1" && mkdir -p -- "${1%/*}" && mkdir -m 700 -- "$1" && tar -xf - -C "$1" ||
+    rm -rf -- "$1" && mkdir -p -- "${1%/*}" && mkdir -m 700 -- "$1" && tar -xzf - -C "$1" ||
         fail 70 "cannot unpack into $1"
 }
 
@@ -90,14 +91,24 @@ ask() {
     fi
 }
 
+# states_of ID: what each member of a job is doing, those that have ended last.
+states_of() {
+    local rows ended
+    ended='^(BOOT_FAIL|CANCELLED|COMPLETED|DEADLINE|FAILED|NODE_FAIL|OUT_OF_MEMORY|PREEMPTED|REVOKED|TIMEOUT|)$'
+    rows=$(ask squeue -h -t all -j "$1" -o '%T') || exit
+    grep -vE "$ended" <<<"$rows" | sort -u
+    grep -E "$ended" <<<"$rows" | sort -u
+}
+
 # jobs_named NAME: ids of this user's jobs of that name that the controller knows, first first.
 # Not those that sbatch was refused for: they are kept for a while as FAILED, without nodes.
 jobs_named() {
     local rows
-    rows=$(ask squeue -h -t all -u "$me" -o 'job|%A|%T|%N|%j') || exit
+    rows=$(ask squeue -h -t all -u "$me" -o 'job|%i|%T|%N|%j') || exit
     awk -F '|' -v "want=$1" '$1 == "job" && !($3 == "FAILED" && $4 == "") {
         name = $0
         for (i = 1; i < 5; i++) sub(/^[^|]*\|/, "", name)
+        sub(/[^0-9].*/, "", $2) # a member of an array
         if (name == want) print $2
     }' <<<"$rows" | sort -n
 }

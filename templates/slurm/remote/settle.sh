@@ -1,7 +1,7 @@
 # settle.sh WORKDIR SET: writes down what was seen. Lines on stdin:
 #   record|RUN|SHA256 OF THE RECORD THAT IS THERE, - FOR NONE|NEW RECORD, BASE64
 #   secret|RUN    the secrets of a job that has left the queue
-#   folder|RUN    a run's files
+#   folder|RUN    a run's files, its working folder included
 # A record that somebody else has changed meanwhile stays as it is.
 enter "$1" "$2"
 mutex
@@ -9,8 +9,8 @@ while IFS='|' read -r what run old text; do
     case $what in
         secret) rm -f -- "$state/secrets/$run.env" || fail 70 "cannot remove the secrets of $run" ;;
         folder)
-            rm -rf -- "$state/runs/$run" "$state/secrets/$run.env" "$state/intents/$run" ||
-                fail 70 "cannot remove $state/runs/$run"
+            rm -rf -- "$state/runs/$run" "$state/work/$run" "$state/secrets/$run.env" \
+                "$state/intents/$run" || fail 70 "cannot remove all of $state/runs/$run"
             ;;
         record)
             now=-

@@ -20,8 +20,8 @@ existing() {
         read -r id _ <"$folder/started"
     fi
     if [ -z "$id" ] && [ -d "$folder" ]; then
-        id=$(sacct -n -P -X --format=JobIDRaw,State,NodeList -u "$me" -S now-366days "--name=$name" \
-            2>/dev/null </dev/null | awk -F '|' '!/\|FAILED\|None assigned/ { print $1 }')
+        id=$(sacct -n -P -X --format=JobID,State,NodeList -u "$me" -S now-366days "--name=$name" \
+            2>/dev/null </dev/null | awk -F '[|_+]' '!/\|FAILED\|None assigned/ { print $1 }')
     fi
     printf '%s\n' "${id%%$'\n'*}"
 }

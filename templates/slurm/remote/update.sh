@@ -7,7 +7,7 @@ shift 4
 mutex
 unpack "$state/stage"
 if [ $# -gt 0 ]; then
-    now=$(ask squeue -h -t all -j "$id" -o '%T') || exit
+    now=$(states_of "$id") || exit
     [ "$now" = PENDING ] || fail 74 "job $id is ${now:-gone}, no longer PENDING"
     answer=$(scontrol update "jobid=$id" "$@" 2>&1 </dev/null) || fail 73 "$answer"
 fi

@@ -42,7 +42,7 @@ def parse(text: str) -> Capacity:
     free: Counter[str] = Counter()
     nodes = shut = 0
     for line in text.splitlines():
-        fields = dict(_FIELD.findall(line))
+        fields = dict(reversed(_FIELD.findall(line)))  # a reason, at the end, may hold anything
         if "NodeName" not in fields:
             continue
         nodes += 1

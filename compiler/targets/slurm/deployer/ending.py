@@ -12,7 +12,7 @@ from compiler.targets.interface import Progress
 from compiler.targets.slurm.deployer import observe
 from compiler.targets.slurm.deployer.remote import Remote, encoded
 from compiler.targets.slurm.deployer.snapshot import text_digest
-from compiler.targets.slurm.deployer.states import is_end
+from compiler.targets.slurm.deployer.vocabulary import is_end
 
 # KillWait is 30 s by default, and an epilog may take its time.
 GONE_WITHIN_SECONDS = 180

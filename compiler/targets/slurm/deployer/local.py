@@ -43,19 +43,20 @@ class LocalTransport:
             )
         except OSError as error:
             raise TargetUnreachable(self._target, f"cannot start bash: {error}") from None
-        assert process.stdin and process.stdout and process.stderr
+        stdin, stdout_pipe, stderr_pipe = process.stdin, process.stdout, process.stderr
+        assert stdin and stdout_pipe and stderr_pipe
         errors: list[bytes] = []
         streams = (
             threading.Thread(
                 target=feed,
-                args=(process.stdin.write, process.stdin.close, framed(script, args, data)),
+                args=(stdin.write, stdin.close, framed(script, args, data)),
                 daemon=True,
             ),
-            threading.Thread(target=lambda: errors.append(process.stderr.read()), daemon=True),
+            threading.Thread(target=lambda: errors.append(stderr_pipe.read()), daemon=True),
         )
         for stream in streams:
             stream.start()
-        stdout = process.stdout.read()
+        stdout = stdout_pipe.read()
         code = process.wait()
         streams[1].join()
         stderr = b"".join(errors)

@@ -2,54 +2,63 @@
 
 from __future__ import annotations
 
+import re
 import time
 from collections.abc import Iterator
 
 from compiler.planning.records import Record
 from compiler.targets.slurm.deployer.remote import Remote, decoded
-from compiler.targets.slurm.deployer.states import is_end
+from compiler.targets.slurm.deployer.vocabulary import is_end
 
 POLL_SECONDS = 1.0
+
+_OWN_WORDS = (b"triplane: ", b"srun: ", b"slurmstepd: ")
+_LABELLED = re.compile(rb" *[0-9]+: ")  # by srun --label
 
 
 def lines(remote: Remote, record: Record, *, follow: bool, tail: int | None) -> Iterator[str]:
     """Lines without their ends; with several ranks those of rank N begin with `(rank N) `.
 
-    The job's own output (of the script, before and between the ranks) has no prefix. `tail`
-    counts the lines of each rank. With `follow`, ends when the job has ended.
+    The job's own output has no prefix: all of it as long as there is no rank, then only what
+    the script and Slurm say themselves, as the ranks' lines are in it too. `tail` counts the
+    lines of each rank. With `follow`, ends when the job has ended.
     """
     offsets: dict[str, int] = {}
     partial: dict[str, bytes] = {}
-    several = False
+    several = has_ranks = False
+    from_end = -1 if tail is None else tail
     while True:
         words = [word for name, at in offsets.items() for word in (name, str(at))]
         answer = remote.call_in_set(
             "logs",
             record.run_key,
             record.identity or "0",
-            # Only at the beginning: a log that appears later is shown from its start.
-            "-1" if tail is None or offsets else str(tail),
+            str(from_end),
             *words,
         )
+        from_end = -1  # a log that appears later is shown from its start
         several = several or (answer.first("nodes") or "1") != "1"
         state = answer.first("state") or ""
         grown = False
-        for name, offset, content in sorted(map(_part, answer.of("file")), key=_order):
+        parts = sorted(map(_part, answer.of("file")), key=_order)
+        has_ranks = has_ranks or any(_rank(name) is not None for name, _, _ in parts)
+        for name, offset, content in parts:
             grown = True
             offsets[name] = offset
             several = several or _rank(name) not in (None, 0)
             *whole, rest = (partial.get(name, b"") + content).split(b"\n")
             partial[name] = rest
-            prefix = _prefix(name, several)
-            yield from (prefix + _text(line) for line in whole)
-        ended = not state or is_end(state.split("|")[0])
+            for line in whole:
+                if _is_shown(name, line, several, has_ranks):
+                    yield _prefix(name, several) + _text(line)
+        ended = not state or is_end(state)
         if grown and (ended or not follow):
             continue  # a long log comes in several parts
         if ended or not follow:
             break
         time.sleep(POLL_SECONDS)
     for name in sorted(partial, key=lambda name: _order((name, 0, b""))):
-        if partial[name]:
+        if partial[name] and _is_shown(name, partial[name], several, has_ranks):
             yield _prefix(name, several) + _text(partial[name])
 
 
@@ -62,6 +71,14 @@ def _rank(name: str) -> int | None:
     """`logs/3.log` -> 3; None for the job's own output."""
     stem = name.removeprefix("logs/").removesuffix(".log")
     return int(stem) if stem.isdigit() else None
+
+
+def _is_shown(name: str, line: bytes, several: bool, has_ranks: bool) -> bool:
+    if _rank(name) is not None:
+        return True
+    if has_ranks:
+        return line.startswith(_OWN_WORDS)
+    return not (several and _LABELLED.match(line))
 
 
 def _order(part: tuple[str, int, bytes]) -> tuple[int, str]:

@@ -20,7 +20,8 @@ from compiler.targets.slurm.deployer.snapshot import (
     parse,
     text_digest,
 )
-from compiler.targets.slurm.deployer.states import Verdict, classify, is_end, was_refused
+from compiler.targets.slurm.deployer.states import Verdict, classify, was_refused
+from compiler.targets.slurm.deployer.vocabulary import is_end
 
 _Row = TypeVar("_Row", QueueRow, AccountRow)
 
@@ -157,10 +158,10 @@ def _as_it_should_be(base: Record, identity: str | None, verdict: Verdict) -> Re
 
 
 def _observed(item: Seen, snapshot: Snapshot) -> ObservedRun:
-    row, verdict = item.queue, item.verdict
-    waits = verdict.state is RunState.PENDING and row is not None
+    verdict = item.verdict
+    row = item.queue if verdict.state is RunState.PENDING else None
     waiting = None
-    if waits and row.submitted is not None:
+    if row is not None and row.submitted is not None:
         waiting = max(0, snapshot.now - row.submitted)
     return ObservedRun(
         record=item.record,
@@ -169,5 +170,5 @@ def _observed(item: Seen, snapshot: Snapshot) -> ObservedRun:
         exit_code=verdict.exit_code,
         waiting_seconds=waiting,
         artifacts=records.live_texts(item.record, item.files.texts) if item.files else {},
-        fields=live_fields(row) if waits else {},
+        fields=live_fields(row) if row is not None else {},
     )

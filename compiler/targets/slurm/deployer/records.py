@@ -129,9 +129,9 @@ def live_texts(record: Record, texts: Mapping[str, str]) -> dict[str, str]:
 def archive(
     record: Record, artifacts: Iterable[Artifact], secrets: Mapping[str, str] | None = None
 ) -> bytes:
-    """The tar that submit.sh and update.sh take: record.json, run/, secrets.env."""
+    """The gzipped tar that submit.sh and update.sh take: record.json, run/, secrets.env."""
     buffer = io.BytesIO()
-    with tarfile.open(fileobj=buffer, mode="w") as tar:
+    with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as tar:
         _add(tar, "record.json", record.to_json(), 0o644)
         for artifact in artifacts:
             mode = 0o755 if artifact.executable else 0o644

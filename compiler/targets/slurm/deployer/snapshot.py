@@ -9,11 +9,17 @@ from __future__ import annotations
 import enum
 import hashlib
 import io
+import re
 import tarfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 from compiler.targets.slurm.deployer.remote import Answer, decoded
+from compiler.targets.slurm.deployer.vocabulary import weight
+
+# 7, of an array 7_3 or 7_[0-9%2], of a heterogeneous job 7+1
+_JOB_ID = re.compile(r"([0-9]+)(?:[_+].*)?")
 
 
 class Accounting(enum.StrEnum):
@@ -82,12 +88,15 @@ class Snapshot:
     accounted: Mapping[str, AccountRow]
 
 
+_Row = TypeVar("_Row", QueueRow, AccountRow)
+
+
 def parse(answer: Answer) -> Snapshot:
     """The snapshot from what observe.sh printed."""
     status, _, words = (answer.first("accounting") or "off|").partition("|")
     records, runs = _read_files(answer.first("files") or "")
     exits = dict(_pairs(answer.of("exit")))
-    queue = {row.job_id: row for row in map(_queue_row, answer.of("queue")) if row}
+    queue = _by_job(map(_queue_row, answer.of("queue")))
     for job_id, row in queue.items():
         if job_id in exits and exits[job_id].isdigit():
             queue[job_id] = _with_exit(row, int(exits[job_id]))
@@ -101,7 +110,7 @@ def parse(answer: Answer) -> Snapshot:
         runs=runs,
         secrets=frozenset(answer.of("secret")),
         queue=queue,
-        accounted={row.job_id: row for row in map(_account_row, answer.of("account")) if row},
+        accounted=_by_job(map(_account_row, answer.of("account"))),
     )
 
 
@@ -111,17 +120,28 @@ def _pairs(lines: Iterator[str]) -> Iterator[tuple[str, str]]:
         yield job_id, value
 
 
+def _by_job(rows: Iterator[_Row | None]) -> dict[str, _Row]:
+    """One row a job. Arrays and heterogeneous jobs have one a member, under the job's id."""
+    found: dict[str, _Row] = {}
+    for row in rows:
+        if row is None:
+            continue
+        other = found.get(row.job_id)
+        if other is None or weight(row.state) > weight(other.state):
+            found[row.job_id] = row
+    return found
+
+
 def _queue_row(line: str) -> QueueRow | None:
-    """None for a line that is not a row, and for members of a heterogeneous job but the first."""
+    """None for a line that is not a row."""
     words = line.split("|", 10)
     if len(words) != 11:
         return None
     job_id, state, reason, submitted, nodes, partition, limit, qos, account, nice, name = words
-    leader, _, member = job_id.partition("+")
-    if not leader.isdigit() or member not in ("", "0"):
+    if not (match := _JOB_ID.fullmatch(job_id)):
         return None
     return QueueRow(
-        job_id=leader,
+        job_id=match[1],
         state=state,
         name=name,
         reason="" if reason == "None" else reason,
@@ -145,7 +165,7 @@ def _with_exit(row: QueueRow, status: int) -> QueueRow:
 
 def _account_row(line: str) -> AccountRow | None:
     words = line.split("|", 4)
-    if len(words) != 5 or not words[0].isdigit():
+    if len(words) != 5 or not (match := _JOB_ID.fullmatch(words[0])):
         return None
     code, _, signal = words[2].partition(":")
     exit_code = None
@@ -154,7 +174,7 @@ def _account_row(line: str) -> AccountRow | None:
         by_signal = 128 + int(signal) if 0 < int(signal) < 65 else None
         exit_code = int(code) or (by_signal if int(signal) else 0)
     nodes = "" if words[3] == "None assigned" else words[3]
-    return AccountRow(words[0], words[1], words[4], exit_code, nodes)
+    return AccountRow(match[1], words[1], words[4], exit_code, nodes)
 
 
 def _read_files(text: str) -> tuple[dict[str, str], dict[str, RunFiles]]:

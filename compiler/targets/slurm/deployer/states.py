@@ -11,24 +11,13 @@ from dataclasses import dataclass
 from compiler.planning.records import Record, Stage
 from compiler.planning.states import REMOVED, RunState
 from compiler.targets.slurm.deployer.snapshot import Accounting, AccountRow, QueueRow, RunFiles
-
-_WAITING = frozenset(
-    ("PENDING", "REQUEUED", "REQUEUE_FED", "REQUEUE_HOLD", "RESV_DEL_HOLD", "SPECIAL_EXIT")
+from compiler.targets.slurm.deployer.vocabulary import (
+    ENDED,
+    SUSPENDED,
+    WAITING,
+    base_state,
+    is_end,
 )
-# A suspended job keeps its place and computes nothing: it waits.
-_SUSPENDED = "SUSPENDED"
-_ENDED = {
-    "COMPLETED": RunState.SUCCEEDED,
-    "FAILED": RunState.FAILED,
-    "BOOT_FAIL": RunState.FAILED,
-    "NODE_FAIL": RunState.FAILED,
-    "OUT_OF_MEMORY": RunState.FAILED,
-    "PREEMPTED": RunState.FAILED,
-    "CANCELLED": RunState.CANCELLED,
-    "REVOKED": RunState.CANCELLED,
-    "TIMEOUT": RunState.TIMED_OUT,
-    "DEADLINE": RunState.TIMED_OUT,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +73,7 @@ def classify(
         return Verdict(state, "", code, final=True)
     if accounted is not None:
         # The controller forgot it before the accounting heard of its end.
-        waits = base_state(accounted.state) in _WAITING
+        waits = base_state(accounted.state) in WAITING
         detail = f"no longer in the queue, {accounted.state} in the accounting"
         return Verdict(RunState.PENDING if waits else RunState.RUNNING, detail)
     if identity is None and not started:
@@ -96,26 +85,16 @@ def classify(
     return Verdict(RunState.CANCELLED, "left the queue before it started", final=True)
 
 
-def is_end(text: str) -> bool:
-    """Whether a job in this state (as Slurm writes it) has ended for good."""
-    return base_state(text) in _ENDED
-
-
 def was_refused(row: QueueRow | AccountRow) -> bool:
     """Whether this is what Slurm keeps of a submission that it refused: it never was a job."""
     return base_state(row.state) == "FAILED" and not row.nodes
 
 
-def base_state(text: str) -> str:
-    """Slurm's state without what follows it (`CANCELLED by 1000`, `CANCELLED+`)."""
-    return text.split()[0].rstrip("+") if text.split() else ""
-
-
 def _live(row: QueueRow) -> Verdict:
     state = base_state(row.state)
-    if state == _SUSPENDED:
+    if state == SUSPENDED:
         return Verdict(RunState.PENDING, state)
-    if state in _WAITING:
+    if state in WAITING:
         return Verdict(RunState.PENDING, f"{state} ({row.reason})" if row.reason else state)
     # COMPLETING, CONFIGURING, STAGE_OUT, STOPPED, ... and what later versions may add.
     return Verdict(RunState.RUNNING, state)
@@ -144,7 +123,7 @@ def _ended(
     in_queue: bool,
 ) -> Verdict:
     """A state of the end, with the exit code from whoever knows it."""
-    state = _ENDED[base_state(words)]
+    state = ENDED[base_state(words)]
     detail = words
     if accounted is not None and is_end(accounted.state):
         detail = accounted.state  # it names who cancelled
