@@ -12,16 +12,20 @@ import enum
 import hashlib
 import hmac
 import json
+import re
 from collections.abc import Mapping
+from functools import cache
 
-from compiler.model import Origin, Resources, Secret, Task
+from compiler.model import Resources, Secret, Task
 from compiler.rendering.filetree import FileTree, combine
 
 # Placement is no part of the work; the rest never carries meaning of the user's.
 _LEFT_OUT = {
-    "Resources": {"infra", "given", "origin", "outer", "where"},
-    "Task": {"name", "given", "origin", "on_files_change", "config", "resources"},
+    "Resources": frozenset({"infra", "given", "origin", "outer", "where"}),
+    "Task": frozenset({"name", "given", "origin", "on_files_change", "config", "resources"}),
 }
+# `80GB+:4`: what such a request stands for is the catalogue's, so the request itself counts.
+_BY_MEMORY = re.compile(r"(?:[a-z]+:)?[0-9]+[gmt]b\+?(?::.*)?", re.IGNORECASE)
 
 
 def spec_fields(task: Task) -> dict[str, str]:
@@ -31,21 +35,19 @@ def spec_fields(task: Task) -> dict[str, str]:
     a plan can name what changed without the record holding any value.
     """
     parts: dict[str, object] = {}
-    for item in dataclasses.fields(task):
-        if item.name in _LEFT_OUT["Task"]:
-            continue
-        value = getattr(task, item.name)
-        if item.name == "envs":
-            parts.update({f"envs.{name}": text for name, text in value.items()})
-        elif item.name == "secrets":
-            parts.update({f"secrets.{name}": secret.mount_path for name, secret in value.items()})
-        elif not _is_empty(value):
-            parts[item.name] = value
+    for name, default in _members(type(task)):
+        value = getattr(task, name)
+        if name == "envs":
+            parts.update({f"envs.{key}": text for key, text in value.items()})
+        elif name == "secrets":
+            parts.update({f"secrets.{key}": secret.mount_path for key, secret in value.items()})
+        elif value != default and not _is_empty(value):
+            parts[name] = plain(value)
     parts.update(_resource_fields(task))
     config = {key: value for key, value in task.config.items() if key != "active_workspace"}
     if config:
-        parts["config"] = config
-    return {key: _digest(plain(value))[:12] for key, value in sorted(parts.items())}
+        parts["config"] = plain(config)
+    return {key: _digest(value)[:12] for key, value in sorted(parts.items())}
 
 
 def spec_digest(fields: Mapping[str, str]) -> str:
@@ -73,46 +75,83 @@ def changed_fields(before: Mapping[str, str], after: Mapping[str, str]) -> list[
 
 
 def _resource_fields(task: Task) -> dict[str, object]:
-    candidates = []
+    candidates: list[dict[str, object]] = []
     for candidate in task.resources.candidates:
-        plain_candidate = plain(candidate)
-        if plain_candidate not in candidates:  # those that differ in placement only
-            candidates.append(plain_candidate)
+        body = _plain_members(candidate)
+        request = _memory_request(candidate)
+        if request is not None:
+            body["accelerator"] = request
+        if body not in candidates:  # those that differ in placement only
+            candidates.append(body)
     if len(candidates) == 1:
         return {f"resources.{key}": value for key, value in candidates[0].items()}
     return {f"resources.{task.resources.choice}": candidates}
 
 
+def _memory_request(candidate: Resources) -> str | None:
+    """The text of a request by memory, which the catalogue made several candidates of."""
+    if candidate.accelerator is None:
+        return None
+    origin = candidate.origin_of("accelerators")
+    value: object = origin.document.data
+    for step in origin.path:
+        try:
+            value = value[step]  # type: ignore[index]
+        except (KeyError, IndexError, TypeError):
+            return None
+    for text in (value, origin.path[-1] if origin.path else None):
+        if isinstance(text, str) and _BY_MEMORY.fullmatch(text):
+            return text
+    return None
+
+
 def plain(value: object) -> object:
-    """The model as JSON-able data without positions, placement, empty parts and secrets."""
-    if value is None or isinstance(value, str | int | float | bool):
-        return value.value if isinstance(value, enum.Enum) else value
-    if isinstance(value, Secret):
-        return value.name
+    """The model as JSON-able data without positions, placement, secrets, and what was not given.
+
+    A member that has its default is left out, so that a version with a new member gives the
+    same digests.
+    """
+    kind = type(value)
+    if kind is str or kind is int or kind is float or kind is bool or value is None:
+        return value
+    if isinstance(value, enum.Enum):
+        return value.value
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
     if isinstance(value, tuple | list):
         return [plain(item) for item in value]
     if isinstance(value, frozenset | set):
         return sorted(str(item) for item in value)
+    if kind is Secret:
+        return value.name
     if dataclasses.is_dataclass(value):
-        left_out = _LEFT_OUT.get(type(value).__name__, {"origin"})
-        result = {}
-        for item in dataclasses.fields(value):
-            content = getattr(value, item.name)
-            if item.name in left_out or isinstance(content, Origin) or _is_empty(content):
-                continue
-            if isinstance(value, Resources) and content is False:
-                continue
-            result[item.name] = plain(content)
-        return result
+        return _plain_members(value)
     return str(value)
 
 
+def _plain_members(value: object) -> dict[str, object]:
+    return {
+        name: plain(content)
+        for name, default in _members(type(value))
+        if (content := getattr(value, name)) != default and not _is_empty(content)
+    }
+
+
+@cache
+def _members(kind: type) -> tuple[tuple[str, object], ...]:
+    """(name, default) of the members of a dataclass that count."""
+    left_out = _LEFT_OUT.get(kind.__name__, frozenset({"origin"}))
+    return tuple(
+        (item.name, item.default) for item in dataclasses.fields(kind) if item.name not in left_out
+    )
+
+
 def _is_empty(value: object) -> bool:
-    return value is None or (isinstance(value, tuple | Mapping | frozenset) and not value)
+    return value is None or value == () or value == {}
 
 
 def _digest(value: object) -> str:
-    text = json.dumps(value, sort_keys=True, ensure_ascii=False, separators=(",", ":"))
-    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
+    return hashlib.sha256(_encode(value).encode()).hexdigest()
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":")).encode

@@ -45,7 +45,8 @@ def prepare(work: Work, stack: Stack, diagnostics: Diagnostics) -> Prepared:
     """Resolve what needs no target: accelerator names and the files the task brings along."""
     task = resolve_accelerators(work.task, names_of(stack), diagnostics)
     trees = tuple(_trees(task, stack.root, diagnostics))
-    return Prepared(replace(work, task=task), task, trees, digests.spec_fields(task))
+    # The digest is of what was written: canonical names are the catalogue's.
+    return Prepared(replace(work, task=task), task, trees, digests.spec_fields(work.task))
 
 
 def place_work(

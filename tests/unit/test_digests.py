@@ -4,8 +4,11 @@ import os
 
 import pytest
 
-from compiler.planning.digests import changed_fields, secret_digest
+from compiler.diagnostics import Diagnostics
+from compiler.model import build_task
+from compiler.planning.digests import changed_fields, secret_digest, spec_fields
 from compiler.rendering.filetree import read_tree
+from compiler.source import read_text
 
 
 @pytest.fixture
@@ -83,3 +86,62 @@ def test_secret_digests_are_keyed_and_hide_the_value():
 
 def test_changed_fields_names_both_sides():
     assert changed_fields({"a": "1", "b": "2"}, {"b": "3", "c": "4"}) == ["a", "b", "c"]
+
+
+def fields_of(text):
+    diagnostics = Diagnostics()
+    (document,) = read_text(text, "task.yaml", diagnostics)
+
+    def lookup(request):
+        return ["A100-80GB", "H100"] if catalogue_is_old else ["A100-80GB", "H100", "X1000"]
+
+    task = build_task(document, diagnostics, environ={}, lookup=lookup)
+    diagnostics.raise_if_errors()
+    return spec_fields(task)
+
+
+catalogue_is_old = True
+TASK = "name: a\nresources: {accelerators: H100:8, cpus: 4}\nenvs: {A: '1'}\nrun: echo\n"
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        TASK.replace("name: a", "name: b"),
+        TASK.replace("cpus: 4", "infra: slurm/alpha, cpus: 4"),
+        TASK.replace("cpus: 4", "cloud: aws, region: us-east-1, cpus: 4"),
+        TASK.replace("accelerators: H100:8", "gpus: {H100: 8}"),
+        TASK.replace("run: echo", "num_nodes: 1\nrun: echo"),
+        TASK.replace("cpus: 4", "cpus: '4', use_spot: false"),
+        "# a comment\n" + TASK,
+    ],
+)
+def test_placement_spelling_and_defaults_are_no_part_of_the_work(same):
+    assert fields_of(same) == fields_of(TASK)
+
+
+@pytest.mark.parametrize(
+    ("changed", "field"),
+    [
+        (TASK.replace("H100:8", "H100:4"), "resources.accelerator"),
+        (TASK.replace("cpus: 4", "cpus: 4+"), "resources.cpus"),
+        (TASK.replace("'1'", "'2'"), "envs.A"),
+        (TASK.replace("echo", "echo 1"), "run"),
+        (TASK + "secrets: {T: null}\n", "secrets.T"),
+        (TASK + "num_nodes: 2\n", "num_nodes"),
+        (TASK.replace("cpus: 4", "cpus: 4, image_id: 'docker:x'"), "resources.image"),
+    ],
+)
+def test_what_changes_is_named(changed, field):
+    assert changed_fields(fields_of(TASK), fields_of(changed)) == [field]
+
+
+def test_the_value_of_a_secret_is_no_part_of_the_work():
+    assert fields_of(TASK + "secrets: {T: one}\n") == fields_of(TASK + "secrets: {T: two}\n")
+
+
+def test_a_newer_catalogue_changes_no_digest(monkeypatch):
+    text = TASK.replace("H100:8", "80GB+:8")
+    before = fields_of(text)
+    monkeypatch.setitem(globals(), "catalogue_is_old", False)
+    assert fields_of(text) == before
