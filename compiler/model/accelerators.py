@@ -13,18 +13,21 @@ from compiler.source.paths import Path
 from compiler.source.wording import described
 
 _by_memory = re.compile(r"(?:([a-z]+):)?([0-9]+)([gmt])b(\+?)(?::([^:]*))?", re.I)
+_GIB = {"m": 1 / 1024, "g": 1.0, "t": 1024.0}
 _FORMS = "NAME, NAME:COUNT, or by memory such as 80GB+:8"
 
 
 class Request(NamedTuple):
-    """One text read: the name of a device, or (`by_memory`) the memory it must have.
+    """One text read: the name of a device, or the memory (in GiB) that it must have.
 
-    `number` is the count, None where the text gives none.
+    `number` is the count, None where the text gives none; `maker` is in lower case.
     """
 
     name: str
     number: float | None
-    by_memory: bool = False
+    memory: float | None = None
+    at_least: bool = False
+    maker: str | None = None
 
 
 class Devices(NamedTuple):
@@ -48,8 +51,9 @@ def parse_accelerator(text: str) -> Request:
                 expected="an integer",
             )
         form = f"{size}{unit.upper()}B{plus}"
-        form = f"{maker.lower()}:{form}" if maker else form
-        return Request(form, number, by_memory=True)
+        maker = maker.lower() if maker else None
+        name = f"{maker}:{form}" if maker else form
+        return Request(name, number, int(size) * _GIB[unit.lower()], bool(plus), maker)
     name, colon, count = (part.strip() for part in text.partition(":"))
     if not name or "," in text or ":" in count:
         hint = "several kinds are a list (in order) or a map (any of them)" if "," in text else None
@@ -127,9 +131,9 @@ def _one(b: Builder, path: Path, text: object, count: object) -> tuple[Accelerat
             return ()
         number = float(count)  # type: ignore[arg-type]
     number = 1.0 if number is None else number
-    if not request.by_memory:
+    if request.memory is None:
         return (Accelerator(request.name, number),)
-    names = b.lookup(request.name) if b.lookup else None
+    names = b.lookup(request.memory, request.at_least, request.maker) if b.lookup else ()
     if not names:
         b.report(
             codes.ACCELERATOR_UNRESOLVED,

@@ -13,8 +13,8 @@ from compiler.source.wording import described, listed, quoted
 if TYPE_CHECKING:
     from compiler.source import Document, Path
 
-DeviceLookup = Callable[[str], Sequence[str] | None]
-"""The canonical names of the devices that fit `80GB`, `80GB+` or `nvidia:16GB`."""
+DeviceLookup = Callable[[float, bool, str | None], Sequence[str]]
+"""`lookup(gib, at_least, maker)`: canonical names of the devices with that much memory."""
 
 _Value = TypeVar("_Value")
 _Result = TypeVar("_Result")

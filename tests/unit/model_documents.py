@@ -25,6 +25,11 @@ from compiler.source import Kind, detect, read_text
 HOME = "/home/me"
 
 
+def devices(gib: float, at_least: bool, maker: str | None) -> tuple[str, ...]:
+    """The devices of the catalogue with that much memory."""
+    return by_memory(f"{gib:g}GB{'+' * at_least}", maker) or ()
+
+
 def findings(diagnostics: Diagnostics) -> list[str]:
     """`line:column code` of each diagnostic, in the order of the text."""
     return [
@@ -36,7 +41,7 @@ def findings(diagnostics: Diagnostics) -> list[str]:
 def built_task(text: str, **options: Any) -> tuple[Task | None, Diagnostics]:
     diagnostics = Diagnostics()
     (document,) = read_text(text, "task.yaml", diagnostics)
-    options = {"environ": {"HOME": HOME}, "lookup": by_memory, **options}
+    options = {"environ": {"HOME": HOME}, "lookup": devices, **options}
     return build_task(document, diagnostics, **options), diagnostics
 
 

@@ -50,13 +50,18 @@ def test_gpus_is_another_name():
 
 @pytest.mark.parametrize(
     ("value", "form", "count"),
-    [("80GB", "80GB", 1), ("80gb+:4", "80GB+", 4), ("NVIDIA:16GB:2", "nvidia:16GB", 2)],
+    [
+        ("80GB", (80, False, None), 1),
+        ("80gb+:4", (80, True, None), 4),
+        ("NVIDIA:16GB:2", (16, False, "nvidia"), 2),
+        ("1TB+", (1024, True, None), 1),
+    ],
 )
 def test_devices_by_memory_are_looked_up(value, form, count):
     asked = []
 
-    def lookup(text):
-        asked.append(text)
+    def lookup(gib, at_least, maker):
+        asked.append((gib, at_least, maker))
         return ("X", "Y")
 
     resources = task_of(f"resources: {{accelerators: '{value}'}}", lookup=lookup).resources
