@@ -44,7 +44,7 @@ class SlurmTarget:
             diagnostics.add(
                 FIELD_REFUSED.at(
                     job.group.origin.span(),
-                    f"group on {job.target.key}: {self.support['group'].note}",
+                    f"`group` on Slurm: {self.support['group'].note}",
                     target=job.target.key,
                 )
             )

@@ -34,7 +34,7 @@ def findings(task: Task, resources: Resources, target: TargetSpec) -> Iterator[D
         name = row.split(" (")[0]
         yield code.at(
             span,
-            f"`{name}` on {target.key}: {support.note}",
+            f"`{name}` on Slurm: {support.note}",
             hint=support.hint or None,
             target=target.key,
         )
@@ -53,18 +53,18 @@ def _of_task(task: Task) -> Iterator[tuple[str, Span]]:
         if key in task.given:
             yield key, task.origin.key_span(key)
     if isinstance(task.workdir, GitWorkdir):
-        yield "workdir.url", task.workdir.origin.span()
+        yield "workdir.url", task.workdir.origin.key_span()
     if task.run is None:
         yield "run (absent)", task.origin.span()
-    for name in task.envs:
-        if name.startswith("SKYPILOT_DOCKER_"):
-            yield "envs.SKYPILOT_DOCKER_*", task.origin.key_span("envs", name)
+    for place, names in (("envs", task.envs), ("secrets", task.secrets)):
+        login = next((name for name in names if name.startswith("SKYPILOT_DOCKER_")), None)
+        if login is not None:  # the three belong together
+            yield "envs.SKYPILOT_DOCKER_*", task.origin.key_span(place, login)
+            break
     for secret in task.secrets.values():
-        key = "managed_secrets" if secret.managed else "secrets"
-        if secret.name.startswith("SKYPILOT_DOCKER_"):
-            yield "envs.SKYPILOT_DOCKER_*", task.origin.key_span(key, secret.name)
         if secret.mount_path is not None:
-            span = task.origin.span(key, secret.name, "mount_path")
+            place = "managed_secrets" if secret.managed else "secrets"
+            span = task.origin.span(place, secret.name, "mount_path")
             yield "managed_secrets.mount_path", span
 
 
@@ -73,16 +73,16 @@ def _of_files(task: Task, resources: Resources) -> Iterator[tuple[str, Span]]:
         if "://" in mount.source:
             yield "file_mounts (bucket URL)", mount.origin.span()
     for storage in task.storage:
-        yield "file_mounts (storage object)", storage.origin.span()
+        yield "file_mounts (storage object)", storage.origin.key_span()
     for volume in task.volumes:
         if volume.size_gib is not None:
-            yield "volumes.size", volume.origin.span()
+            yield "volumes.size", volume.origin.key_span()
         elif volume.host_path is None:
-            yield "volumes.name", volume.origin.span()
+            yield "volumes.name", volume.origin.key_span()
         elif resources.image is not None and resources.image.docker:
-            yield "volumes.host_path", volume.origin.span()
+            yield "volumes.host_path", volume.origin.key_span()
         elif volume.host_path != volume.path:
-            yield "volumes.host_path (no container)", volume.origin.span()
+            yield "volumes.host_path (no container)", volume.origin.key_span()
 
 
 def _of_config(task: Task) -> Iterator[tuple[str, Span]]:
@@ -100,10 +100,10 @@ def _of_resources(resources: Resources, target: TargetSpec) -> Iterator[tuple[st
     given = {_ALIASES.get(key, key): key for key in sorted(resources.given)}
     for name in _RESOURCES:
         if name in given and name != "image_id" and _is_asked(name, resources):
-            yield f"resources.{name}", resources.origin_of(given[name]).span()
+            yield f"resources.{name}", resources.origin_of(given[name]).key_span()
     for row, name, holds in _cases(resources, target):
         if holds:
-            yield row, resources.origin_of(given.get(name, name)).span()
+            yield row, resources.origin_of(given.get(name, name)).key_span()
 
 
 def _is_asked(name: str, resources: Resources) -> bool:
