@@ -4,8 +4,8 @@ import copy
 
 import pytest
 
-from compiler.targets.kubernetes.check import Fault
 from compiler.targets.kubernetes.findings import all_findings
+from compiler.targets.kubernetes.scalars import Fault
 
 JOB = {
     "apiVersion": "batch/v1",

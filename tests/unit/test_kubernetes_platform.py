@@ -106,6 +106,7 @@ def test_ranks_find_each_other_in_order(tmp_path, database):
 
 
 def test_a_peer_that_is_late_is_waited_for(machine):
+    machine.name("demo-train-1-0.demo-train-1", "10.0.0.0")
     process = machine.start(script_of(2), IDENTIFY, 0)
     time.sleep(0.5)
     assert process.poll() is None
@@ -114,6 +115,7 @@ def test_a_peer_that_is_late_is_waited_for(machine):
 
 
 def test_a_peer_that_never_comes_ends_the_rank(machine):
+    machine.name("demo-train-1-0.demo-train-1", "10.0.0.0")
     config = "config: {kubernetes: {provision_timeout: 1}}\n"
     code, out, err = machine.run(script_of(2, config), IDENTIFY, 0)
     assert (code, out) == (1, "")
@@ -137,8 +139,6 @@ BARRIER = 'NODE_IPS=$(printf "10.0.0.0\\n10.0.0.1\\n10.0.0.2"); platform_barrier
 
 
 def test_the_barrier_opens_when_all_are_ready_and_seen_once_is_enough(machine):
-    everybody = ("10.0.0.0", "10.0.0.1", "10.0.0.2")
-    machine.name("demo-train-1", *everybody)
     machine.name("demo-train-1-ready", "10.0.0.1")
     process = machine.start(script_of(3), BARRIER, 0)
     time.sleep(1.5)
@@ -149,21 +149,31 @@ def test_the_barrier_opens_when_all_are_ready_and_seen_once_is_enough(machine):
     assert process.communicate(timeout=20)[0] == "passed\n"
 
 
-def test_a_rank_that_ended_well_before_it_was_seen_does_not_hold_the_others(machine):
-    machine.name("demo-train-1", "10.0.0.0", "10.0.0.2")
-    machine.name("demo-train-1-ready", "10.0.0.0", "10.0.0.2")
-    started = time.monotonic()
-    code, out, _ = machine.run(script_of(3), BARRIER, 0, override="k8s_grace=2;")
-    assert (code, out) == (0, "passed\n")
-    assert time.monotonic() - started >= 1.5
+def test_a_rank_waits_for_its_own_readiness_too(machine):
+    machine.name("demo-train-1-ready", "10.0.0.1", "10.0.0.2")
+    process = machine.start(script_of(3), BARRIER, 0)
+    time.sleep(1.5)
+    assert process.poll() is None
+    machine.name("demo-train-1-ready", "10.0.0.0")
+    assert process.communicate(timeout=20)[0] == "passed\n"
 
 
 def test_the_barrier_holds_while_names_cannot_be_asked(machine):
-    process = machine.start(script_of(3), BARRIER, 0, override="k8s_grace=1;")
-    time.sleep(3)
+    process = machine.start(script_of(3), BARRIER, 0)
+    time.sleep(1.5)
     assert process.poll() is None
     process.kill()
     process.communicate()
+
+
+@pytest.mark.parametrize(("code", "least"), [(0, 2), (3, 0)])
+def test_a_rank_that_ends_early_and_well_stays_to_be_seen(machine, code, least):
+    machine.name("demo-train-1-ready", "10.0.0.0", "10.0.0.1", "10.0.0.2")
+    started = time.monotonic()
+    body = f"{BARRIER}; platform_finish {code}"
+    assert machine.run(script_of(3), body, 0, override="k8s_linger=3;")[1] == "passed\n"
+    assert (time.monotonic() - started >= least) is True
+    assert code == 0 or time.monotonic() - started < 2
 
 
 def test_a_single_rank_passes_the_barrier_at_once(machine):
@@ -278,13 +288,13 @@ run: |
     log = machine.folder / "log"
     for rank in range(2):
         machine.name(f"demo-train-1-{rank}.demo-train-1", f"10.0.0.{rank}")
-    machine.name("demo-train-1", "10.0.0.0", "10.0.0.1")
     processes = []
     for rank in range(2):
         folder = machine.folder / f"scripts-{rank}"
         folder.mkdir()
         for name, text in data.items():
-            (folder / name).write_text(text.replace("/triplane/state", str(folder)))
+            text = text.replace("/triplane/state", str(folder))
+            (folder / name).write_text(text.replace("k8s_linger=45", "k8s_linger=2"))
         home = machine.folder / f"home-{rank}"
         home.mkdir()
         environment = {

@@ -6,54 +6,34 @@ object. Nothing here knows about files or positions: findings name paths in the 
 
 from __future__ import annotations
 
-import base64
-import binascii
-import enum
-import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping
 from functools import cache
 
-from compiler.source.suggestions import suggest
-from compiler.targets.kubernetes.schema import KEY_DEFAULTS, Schemas, Shape, schemas
-
-Path = tuple[str | int, ...]
-
-
-class Fault(enum.StrEnum):
-    """What can be wrong with a value."""
-
-    UNKNOWN_FIELD = "unknown field"
-    MISSING_FIELD = "missing field"
-    WRONG_TYPE = "wrong type"
-    BAD_VALUE = "bad value"
-    DUPLICATE = "duplicate"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One fault at `path`; for an unknown or missing field the last step is the field."""
-
-    fault: Fault
-    path: Path
-    message: str
-    found: str | None = None
-    expected: str | None = None
-    hint: str | None = None
-
-
-Check = Callable[[object, Path, list[Finding]], None]
-
-_QUANTITY = re.compile(r"[+-]?(\d+(\.\d*)?|\.\d+)([KMGTPE]i|[numkMGTPE]|[eE][+-]?\d+)?")
-_TIME = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)", re.IGNORECASE)
-_LIMITS = {"int32": 2**31, "int64": 2**63}
+from compiler.targets.kubernetes.scalars import (
+    SCALARS,
+    Check,
+    Fault,
+    Finding,
+    Path,
+    did_you_mean,
+    integer,
+    one_of,
+    wrong_type,
+)
+from compiler.targets.kubernetes.schema import (
+    KEY_DEFAULTS,
+    Schemas,
+    Shape,
+    known_versions,
+    schemas,
+)
 
 
 def check_object(manifest: object, version: str | None) -> list[Finding]:
     """All faults of a whole object (with `apiVersion` and `kind`) for a Kubernetes version."""
     known = schemas(version)
     if not isinstance(manifest, dict):
-        return [_wrong_type((), manifest, "an object")]
+        return [wrong_type((), manifest, "an object")]
     api_version, kind = manifest.get("apiVersion"), manifest.get("kind")
     name = known.type_of(str(api_version), str(kind))
     if name is None:
@@ -63,7 +43,7 @@ def check_object(manifest: object, version: str | None) -> list[Finding]:
                 ("kind",),
                 f"Kubernetes {known.version} has no `{kind}` of `{api_version}` that is known here",
                 found=f"{api_version} {kind}",
-                hint=_did_you_mean(f"{api_version} {kind}", known.kinds()),
+                hint=did_you_mean(f"{api_version} {kind}", known.kinds()),
             )
         ]
     findings: list[Finding] = []
@@ -98,7 +78,7 @@ class _Checker:
 
         def check(value: object, path: Path, out: list[Finding]) -> None:
             if type(value) is not dict:
-                out.append(_wrong_type(path, value, "an object"))
+                out.append(wrong_type(path, value, "an object"))
                 return
             for field, item in value.items():
                 below = checks.get(field)
@@ -127,11 +107,11 @@ class _Checker:
             case "map":
                 return self._map(shape)
             case "enum":
-                return _one_of(shape.values)
+                return one_of(shape.values)
             case "int32" | "int64":
-                return _integer(shape.kind)
+                return integer(shape.kind)
             case kind:
-                return _SCALARS[kind]
+                return SCALARS[kind]
 
     def _list(self, shape: Shape) -> Check:
         assert shape.item is not None
@@ -139,7 +119,7 @@ class _Checker:
 
         def check(value: object, path: Path, out: list[Finding]) -> None:
             if type(value) is not list:
-                out.append(_wrong_type(path, value, "a list"))
+                out.append(wrong_type(path, value, "a list"))
                 return
             for index, item in enumerate(value):
                 item_check(item, (*path, index), out)
@@ -154,11 +134,11 @@ class _Checker:
 
         def check(value: object, path: Path, out: list[Finding]) -> None:
             if type(value) is not dict:
-                out.append(_wrong_type(path, value, "a map"))
+                out.append(wrong_type(path, value, "a map"))
                 return
             for key, item in value.items():
                 if type(key) is not str:
-                    out.append(_wrong_type((*path, str(key)), key, "text as the key"))
+                    out.append(wrong_type((*path, str(key)), key, "text as the key"))
                     continue
                 item_check(item, (*path, key), out)
 
@@ -171,7 +151,7 @@ class _Checker:
             Fault.UNKNOWN_FIELD,
             (*path, str(field)),
             f"`{field}` is no field of {_short(name)} in Kubernetes {self._known.version}",
-            hint=_other_version(name, str(field)) or _did_you_mean(str(field), shapes),
+            hint=_other_version(name, str(field)) or did_you_mean(str(field), shapes),
         )
 
 
@@ -202,126 +182,8 @@ def _find_doubles(value: list, keys: tuple[str, ...], path: Path, out: list[Find
         seen.add(identity)
 
 
-def _text(value: object, path: Path, out: list[Finding]) -> None:
-    if type(value) is not str:
-        out.append(_wrong_type(path, value, "text"))
-
-
-def _boolean(value: object, path: Path, out: list[Finding]) -> None:
-    if type(value) is not bool:
-        out.append(_wrong_type(path, value, "true or false"))
-
-
-def _number(value: object, path: Path, out: list[Finding]) -> None:
-    if type(value) not in (int, float):
-        out.append(_wrong_type(path, value, "a number"))
-
-
-def _integer(kind: str) -> Check:
-    limit = _LIMITS[kind]
-
-    def check(value: object, path: Path, out: list[Finding]) -> None:
-        if type(value) is not int:
-            out.append(_wrong_type(path, value, "a whole number"))
-        elif not -limit <= value < limit:
-            out.append(_bad(path, value, f"a number of {kind[3:]} bits"))
-
-    return check
-
-
-def _int_or_text(value: object, path: Path, out: list[Finding]) -> None:
-    if type(value) not in (int, str):
-        out.append(_wrong_type(path, value, "a whole number or text"))
-
-
-def _quantity(value: object, path: Path, out: list[Finding]) -> None:
-    if type(value) in (int, float):
-        return
-    if type(value) is not str:
-        out.append(_wrong_type(path, value, "a quantity"))
-    elif not _QUANTITY.fullmatch(value):
-        out.append(_bad(path, value, "a quantity such as 4, 500m, 16Gi or 1e3"))
-
-
-def _bytes(value: object, path: Path, out: list[Finding]) -> None:
-    if type(value) is not str:
-        out.append(_wrong_type(path, value, "base64 text"))
-        return
-    try:
-        base64.b64decode(value, validate=True)
-    except (binascii.Error, ValueError):
-        out.append(_bad(path, value, "base64 text"))
-
-
-def _time(value: object, path: Path, out: list[Finding]) -> None:
-    if type(value) is not str:
-        out.append(_wrong_type(path, value, "a time"))
-    elif not _TIME.fullmatch(value):
-        out.append(_bad(path, value, "a time such as 2026-01-02T03:04:05Z"))
-
-
-def _anything(value: object, path: Path, out: list[Finding]) -> None:
-    """No fault: the field holds whatever its user puts there."""
-
-
-def _one_of(values: tuple[str, ...]) -> Check:
-    allowed = frozenset(values)
-    expected = ", ".join(item or '""' for item in values)
-
-    def check(value: object, path: Path, out: list[Finding]) -> None:
-        if type(value) is not str:
-            out.append(_wrong_type(path, value, f"one of {expected}"))
-        elif value not in allowed:
-            out.append(_bad(path, value, f"one of {expected}", _did_you_mean(value, values)))
-
-    return check
-
-
-_SCALARS: dict[str, Check] = {
-    "string": _text,
-    "boolean": _boolean,
-    "number": _number,
-    "intstr": _int_or_text,
-    "quantity": _quantity,
-    "bytes": _bytes,
-    "time": _time,
-    "any": _anything,
-}
-
-
-def _wrong_type(path: Path, value: object, expected: str) -> Finding:
-    where = f"`{path[-1]}`" if path else "the document"
-    message = f"{where} is not {expected}"
-    return Finding(Fault.WRONG_TYPE, path, message, found=shown(value), expected=expected)
-
-
-def _bad(path: Path, value: object, expected: str, hint: str | None = None) -> Finding:
-    message = f"{shown(value)} is not a value of `{path[-1]}`"
-    return Finding(Fault.BAD_VALUE, path, message, shown(value), expected, hint)
-
-
-def shown(value: object) -> str:
-    """A value as a message quotes it: short, and never the inside of a map or list."""
-    if isinstance(value, dict):
-        return "a map"
-    if isinstance(value, list):
-        return "a list"
-    if isinstance(value, bool) or value is None:
-        return {True: "true", False: "false", None: "null"}[value]
-    text = str(value)
-    text = text if len(text) <= 60 else f"{text[:57]}..."
-    return f"`{text}`" if isinstance(value, str) else f"the number {text}"
-
-
-def _did_you_mean(word: str, known: object) -> str | None:
-    near = suggest(word, list(known))  # type: ignore[call-overload]
-    return f"did you mean `{near}`?" if near else None
-
-
 def _other_version(name: str, field: str) -> str | None:
     """A hint where a newer version has the field."""
-    from compiler.targets.kubernetes.schema import known_versions
-
     for version in known_versions():
         try:
             if field in schemas(version).fields(name):

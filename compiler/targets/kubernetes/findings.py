@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from compiler.diagnostics import Code, Diagnostic, Related, Span
 from compiler.diagnostics.codes import kubernetes as codes
 from compiler.targets.interface import Job
-from compiler.targets.kubernetes.check import Fault, Finding, Path, check_object
+from compiler.targets.kubernetes.check import check_object
 from compiler.targets.kubernetes.metadata import is_reserved
 from compiler.targets.kubernetes.pod_config import CONTAINER, written_at
+from compiler.targets.kubernetes.scalars import Fault, Finding, Path
 from compiler.targets.kubernetes.semantics import semantic_findings
 from compiler.targets.kubernetes.settings import Layer, Settings
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -11,12 +10,12 @@ from compiler.diagnostics.codes import kubernetes as codes
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import metadata, pod_config
 from compiler.targets.kubernetes.accelerators import NoSelection, Selection, select
-from compiler.targets.kubernetes.archive import ARCHIVE_LIMIT, TooLarge, archive
+from compiler.targets.kubernetes.files import packed_files
 from compiler.targets.kubernetes.findings import as_diagnostics, protected_faults
 from compiler.targets.kubernetes.metadata import Names
 from compiler.targets.kubernetes.pod import PodInput, pod_template
 from compiler.targets.kubernetes.requests import node_request
-from compiler.targets.kubernetes.scripts import archive_key, scripts
+from compiler.targets.kubernetes.scripts import scripts
 from compiler.targets.kubernetes.secrets import SecretUse, external_secrets, secret_uses
 from compiler.targets.kubernetes.settings import Layer, Settings
 
@@ -65,7 +64,7 @@ def lower(job: Job, settings: Settings, diagnostics: Diagnostics) -> list[Manife
             data=scripts(job, settings, names, secrets),
         )
     ]
-    files = _files(job, diagnostics)
+    files = packed_files(job, diagnostics)
     if files:
         manifests.append(_config_map(job, settings, "files.yaml", names.files, binary_data=files))
     manifests += _external_secrets(job, settings)
@@ -220,43 +219,6 @@ def _config_map(
     if binary_data is not None:
         body["binaryData"] = binary_data
     return Manifest(file, "configmap.yaml.j2", body)
-
-
-def _files(job: Job, diagnostics: Diagnostics) -> dict[str, str]:
-    """base64 of the archive of each local tree, by key; empty where there are none."""
-    packed: dict[str, str] = {}
-    total = 0
-    try:
-        for index, tree in enumerate(item for item in job.trees if item.local is not None):
-            content = archive(tree)
-            total += len(content)
-            if total > ARCHIVE_LIMIT:
-                raise TooLarge(total, compressed=True)
-            packed[archive_key(index)] = base64.b64encode(content).decode()
-    except TooLarge as error:
-        diagnostics.add(_too_large(job, error))
-    except OSError as error:
-        diagnostics.add(
-            codes.FILES_UNREADABLE.at(
-                job.task.origin.span("workdir"),
-                f"cannot read {error.filename or 'a file'}: {error.strerror or error}",
-                target=job.target.key,
-            )
-        )
-    return packed
-
-
-def _too_large(job: Job, error: TooLarge) -> Diagnostic:
-    key = "workdir" if job.task.workdir is not None else "file_mounts"
-    size = f"{error.size // 1024} KiB" + " compressed" * error.compressed
-    return codes.FILES_TOO_LARGE.at(
-        job.task.origin.span(key),
-        f"the files of the task are {size}, a ConfigMap holds {ARCHIVE_LIMIT // 1024} KiB",
-        found=size,
-        expected=f"at most {ARCHIVE_LIMIT // 1024} KiB compressed",
-        hint="leave files out with `.skyignore`, or use `workdir: {url: ..., ref: ...}`",
-        target=job.target.key,
-    )
 
 
 def _external_secrets(job: Job, settings: Settings) -> Iterator[Manifest]:

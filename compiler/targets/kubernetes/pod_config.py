@@ -10,7 +10,8 @@ from compiler.diagnostics import Diagnostics, Span
 from compiler.diagnostics.codes import kubernetes as codes
 from compiler.model.config import ConfigClash, merge_pod_config
 from compiler.model.config_merge import MergeKey
-from compiler.targets.kubernetes.check import Fault, Finding, Path, check_part
+from compiler.targets.kubernetes.check import check_part
+from compiler.targets.kubernetes.scalars import Fault, Finding, Path
 from compiler.targets.kubernetes.schema import KEY_DEFAULTS, nearest_version, schemas
 from compiler.targets.kubernetes.settings import Layer
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from compiler.model import label_problem
-from compiler.targets.kubernetes.check import Fault, Finding, Path, shown
+from compiler.targets.kubernetes.scalars import Fault, Finding, Path, shown
 
 DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")

@@ -10,8 +10,8 @@ from compiler.diagnostics import Diagnostic, SourceText, Span
 from compiler.diagnostics.codes import kubernetes as codes
 from compiler.model import TargetSpec
 from compiler.rendering.artifact import Artifact, ArtifactKind
-from compiler.targets.kubernetes.check import Path
 from compiler.targets.kubernetes.findings import all_findings, as_diagnostics
+from compiler.targets.kubernetes.scalars import Path
 from compiler.targets.kubernetes.schema import nearest_version
 
 _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
