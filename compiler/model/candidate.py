@@ -136,7 +136,11 @@ def build_candidate(
         given=frozenset(values),
         origin=b.origin(*path),
         outer=b.origin(*_OUTER),
-        where={key: b.origin(*place) for key, place in where.items() if place != (*_OUTER, key)},
+        where={
+            key: b.origin(*place)
+            for key, place in where.items()
+            if len(place) != 2 or place[1] != key
+        },
         **fields,
     )
 

@@ -64,10 +64,9 @@ def build_labels(b: Builder, path: Path, value: object, cloud: str | None) -> di
                 else f'write {key}: "{str(text).lower() if isinstance(text, bool) else text}"',
             )
             continue
-        if cloud is not None:
-            about_key = label_problem(cloud, key, "")
-            problem = about_key or label_problem(cloud, key, text)
-            if problem is not None:
-                b.report(codes.LABEL_VALUE, where, problem, at_key=about_key is not None)
+        problem = label_problem(cloud, key, text) if cloud is not None else None
+        if problem is not None:
+            about_key = label_problem(cloud or "", key, "") is not None
+            b.report(codes.LABEL_VALUE, where, problem, at_key=about_key)
         labels[key] = text
     return labels

@@ -7,6 +7,7 @@ from dataclasses import dataclass, fields
 
 from compiler.diagnostics import Diagnostics, SourceText, Span, WrongUsage
 from compiler.source import Document
+from compiler.source.hiding import is_secret
 from compiler.source.paths import Path
 from compiler.source.reading import read_text
 
@@ -170,7 +171,8 @@ def _pairs(
 ) -> Iterator[_Change]:
     for name, given in pairs:
         value = _value(flag, name, given, environ)
-        yield (field, name), value, _flag(flag, f"{name}={value}")
+        shown = "***" if is_secret((field, name)) else value
+        yield (field, name), value, _flag(flag, f"{name}={shown}")
 
 
 def _secrets(

@@ -66,6 +66,9 @@ class Substitution:
         result: dict[str, object] = {}
         changed = False
         for key, value in node.items():
+            if type(value) is str and "$" not in value and "$" not in key and key not in result:
+                result[key] = value
+                continue
             name = key
             if type(key) is str and "$" in key:
                 name = self._text(key, (*path, key), at_key=True)

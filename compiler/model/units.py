@@ -25,29 +25,32 @@ _MINUTES = {"m": 1, "h": 60, "d": 24 * 60, "w": 7 * 24 * 60}
 _DEFAULT_LOCAL_DISK_GB = 100.0
 
 
+_CPUS_FORMS = 'a number, or "N+" for at least N'
+
+
 def parse_cpus(value: object) -> Amount:
     """vCPUs: a number, `"4"` or `"4+"`; fractions are fine, 0 is not."""
     if isinstance(value, str):
-        match = _cpus.fullmatch(value)
-        if match is None:
-            hint = None
-            if re.fullmatch(r"\s*[0-9]+m\s*", value):
-                hint = f"{value.strip()} in Kubernetes is {int(value.strip()[:-1]) / 1000:g} here"
-            raise Malformed(
-                f"`cpus` cannot be {shown(value)}",
-                expected='a number, or "N+" for at least N',
-                hint=hint,
-            )
-        amount = Amount(float(match[1]), at_least=bool(match[2]))
+        amount = _cpus_text(value)
     elif is_number(value):
         amount = Amount(float(value))  # type: ignore[arg-type]
     else:
-        raise Malformed(
-            f"`cpus` cannot be {shown(value)}", expected='a number, or "N+" for at least N'
-        )
+        raise Malformed(f"`cpus` cannot be {shown(value)}", expected=_CPUS_FORMS)
     if amount.value <= 0:
         raise Malformed("`cpus` must be more than 0", expected="a number above 0")
     return amount
+
+
+@lru_cache(maxsize=256)
+def _cpus_text(text: str) -> Amount:
+    match = _cpus.fullmatch(text)
+    if match is not None:
+        return Amount(float(match[1]), at_least=bool(match[2]))
+    plain = text.strip()
+    hint = None
+    if re.fullmatch(r"[0-9]+m", plain):
+        hint = f"{plain} in Kubernetes is {int(plain[:-1]) / 1000:g} here"
+    raise Malformed(f"`cpus` cannot be {shown(text)}", expected=_CPUS_FORMS, hint=hint)
 
 
 _MEMORY_FORMS = 'GiB as a number, "N+", "N<unit>" with KB, MB, GB, TB or PB, or "Nx" (per cpu)'
@@ -59,26 +62,30 @@ def parse_memory(value: object) -> Amount:
     0 is read as 0: whether it may stand is for the caller to say.
     """
     if isinstance(value, str):
-        match = _amount.fullmatch(value)
-        if match is None:
-            hint = None
-            if _unit_without_b.fullmatch(value.strip()):
-                hint = "units are KB, MB, GB, TB, PB or Ki, Mi, Gi, Ti, Pi"
-            raise Malformed(f"`memory` cannot be {shown(value)}", expected=_MEMORY_FORMS, hint=hint)
-        if match[3] and match[4]:
-            raise Malformed(
-                f"`memory` cannot be {shown(value)}: a ratio to the cpus takes no `+`",
-                expected=_MEMORY_FORMS,
-            )
-        factor = _UNITS[match[2].lower()] if match[2] else 1.0
-        amount = Amount(float(match[1]) * factor, bool(match[4]), bool(match[3]))
-    elif is_number(value):
-        amount = Amount(float(value))  # type: ignore[arg-type]
-    else:
+        return _memory_text(value)
+    if not is_number(value):
         raise Malformed(f"`memory` cannot be {shown(value)}", expected=_MEMORY_FORMS)
+    amount = Amount(float(value))  # type: ignore[arg-type]
     if amount.value < 0:
         raise Malformed("`memory` must not be negative", expected="a number above 0")
     return amount
+
+
+@lru_cache(maxsize=256)
+def _memory_text(text: str) -> Amount:
+    match = _amount.fullmatch(text)
+    if match is None:
+        hint = None
+        if _unit_without_b.fullmatch(text.strip()):
+            hint = "units are KB, MB, GB, TB, PB or Ki, Mi, Gi, Ti, Pi"
+        raise Malformed(f"`memory` cannot be {shown(text)}", expected=_MEMORY_FORMS, hint=hint)
+    if match[3] and match[4]:
+        raise Malformed(
+            f"`memory` cannot be {shown(text)}: a ratio to the cpus takes no `+`",
+            expected=_MEMORY_FORMS,
+        )
+    factor = _UNITS[match[2].lower()] if match[2] else 1.0
+    return Amount(float(match[1]) * factor, bool(match[4]), bool(match[3]))
 
 
 def parse_disk_size(value: object) -> int:

@@ -151,6 +151,11 @@ def test_wrong_usage(overrides, reason):
         (Overrides(num_nodes=0), "out-of-range", "--num-nodes 0"),
         (Overrides(name="a b"), "task-name", "--name a b"),
         (Overrides(env=(("A-B", "x"),)), "env-name", "--env A-B=x"),
+        (
+            Overrides(env=(("SKYPILOT_DOCKER_PASSWORD", "hunter2"),)),
+            "docker-login-incomplete",
+            "--env SKYPILOT_DOCKER_PASSWORD=***",
+        ),
         (Overrides(secret=(("A-B", "hunter2"),)), "secret-name", "--secret A-B=***"),
         (Overrides(config=(("aws.vpc_name", "x"),)), "config-aws", "--config aws.vpc_name=x"),
         (Overrides(workdir="nowhere"), "workdir-missing", "--workdir nowhere"),
