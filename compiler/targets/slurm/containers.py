@@ -50,9 +50,7 @@ def pyxis_image(image: str) -> str:
 def _mounts(task: Task, settings: Settings) -> list[str]:
     """The task's host paths win over configured mounts with the same destination."""
     found: dict[str, str] = {}
-    configured = settings.one("container_mounts")
-    values = configured.value if configured else {}
-    for path, source in (values if isinstance(values, Mapping) else {}).items():
+    for path, source in (settings.value("container_mounts") or {}).items():
         if isinstance(source, Mapping):
             found[path] = _mount(str(source["host_path"]), path, str(source.get("mode", "ro")))
         else:

@@ -15,7 +15,7 @@ from compiler.targets.interface import Job
 from compiler.targets.slurm import files, options, requests
 from compiler.targets.slurm.containers import Container, container_of
 from compiler.targets.slurm.paths import is_fixed, login_word, output_pattern
-from compiler.targets.slurm.settings import Setting, Settings
+from compiler.targets.slurm.settings import Settings
 
 _OUTPUT = "slurm-%j.out"
 _OF_THE_TASK = ("task.env", "setup.sh", "run.sh", "links.sh")
@@ -55,7 +55,7 @@ def lower(job: Job, diagnostics: Diagnostics) -> SlurmJob:
     settings = Settings(job)
     request = requests.request_of(job.resources, job.target)
     container = container_of(job.task, job.resources, job.target, settings)
-    workdir = str(job.target.options.get("workdir") or _value(settings.one("workdir")) or "~")
+    workdir = str(job.target.options.get("workdir") or settings.value("workdir") or "~")
     run_key = f"{job.work}.{job.run}"
     run_folder = f".triplane/{job.stack.set_name}/runs/{run_key}"
     if is_fixed(workdir):
@@ -139,9 +139,10 @@ def partition_of(job: Job, settings: Settings) -> str | None:
     if (setting := settings.workspace_value("partition")) is not None:
         return str(setting.value)
     if resources.accelerator is None:
-        setting = settings.one("cpu_partition")
-        return str(setting.value) if setting else None
-    by_name = {key.lower(): value for key, value in settings.partition_map().items()}
+        found = settings.value("cpu_partition")
+        return str(found) if found else None
+    partitions = settings.value("gpu_partition_map") or {}
+    by_name = {name.lower(): value for name, value in partitions.items()}
     found = by_name.get(resources.accelerator.name.lower())
     if isinstance(found, list | tuple):
         return ",".join(str(item) for item in found)
@@ -188,7 +189,3 @@ def _secrets(job: Job) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
         else:
             sources.append((name, login_word(source.reference)))
     return tuple(handed), tuple(sources)
-
-
-def _value(setting: Setting | None) -> object:
-    return setting.value if setting else None

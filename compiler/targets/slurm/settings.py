@@ -9,11 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from compiler.diagnostics import Span
-from compiler.model import Origin
+from compiler.model import Origin, TargetKind
+from compiler.model.config import scoped
 from compiler.targets.interface import Job
 
+_DEFAULT_WORKSPACE = "default"
 NO_MAP: Mapping[str, object] = {}
 
 
@@ -51,31 +54,26 @@ class Settings:
         config, origin = _map(stack.config), stack.origin.child("config")
         self._general = _step(Layer(config, origin), "slurm")
         self._task = _step(Layer(job.task.config, job.task.origin.child("config")), "slurm")
-        self.workspace = _text(
-            job.task.config.get("active_workspace")
-            or stack.workspace
-            or config.get("active_workspace")
-        )
+        active = job.task.config.get("active_workspace") or stack.workspace
+        self.workspace = str(active or _DEFAULT_WORKSPACE)
         workspaces = _step(Layer(config, origin), "workspaces")
-        self._workspace = _step(_step(workspaces, self.workspace or ""), "slurm")
+        self._workspace = _step(_step(workspaces, self.workspace), "slurm")
 
-    def one(self, key: str) -> Setting | None:
-        """The value of `key`, of the cluster rather than of all clusters; the task's first."""
-        layers = (self._task, *reversed([*_narrowed(self._general, self._cluster, None)]))
-        return next(filter(None, (_setting(layer, key) for layer in layers)), None)
-
-    def partition_map(self) -> Mapping[str, object]:
-        """Accelerator name to a partition or a list of them."""
-        found: dict[str, object] = {}
-        for layer in _narrowed(self._general, self._cluster, None):
-            found.update(_map(layer.values.get("gpu_partition_map")))
-        return found
+    def value(self, key: str) -> Any:
+        """The value of `slurm.<key>` that holds here, None if there is none."""
+        job = self._job
+        return scoped(
+            job.stack.config,
+            TargetKind.SLURM,
+            self._cluster,
+            self.workspace,
+            job.task.config,
+            key,
+        )
 
     def workspace_value(self, key: str) -> Setting | None:
         """`account`, `qos` or `partition` from the stack's own `workspaces`."""
         stack, name = self._job.stack, self.workspace
-        if name is None:
-            return None
         by_target = stack.workspaces.get(name, {})
         for target in (self._cluster, ""):
             value = by_target.get(target, NO_MAP).get(key)
@@ -141,7 +139,3 @@ def _setting(layer: Layer, key: str) -> Setting | None:
 
 def _map(value: object) -> Mapping[str, object]:
     return value if isinstance(value, Mapping) else NO_MAP
-
-
-def _text(value: object) -> str | None:
-    return str(value) if value else None
