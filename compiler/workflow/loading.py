@@ -122,11 +122,11 @@ def _keep(kept: list, built: object) -> None:
         kept.append(built)
 
 
-def _devices(request: str) -> Sequence[str]:
-    """Names of the devices that a request by memory (`80GB+`, `nvidia:16GB`) means."""
+def _devices(gib: float, at_least: bool, maker: str | None) -> Sequence[str]:
+    """Names of the devices with that much memory, as the model asks for them."""
     from compiler.catalog import by_memory
 
-    return by_memory(request) or ()
+    return by_memory(f"{gib:g}GB{'+' * at_least}", maker) or ()
 
 
 def _named(tasks: Sequence[Task], diagnostics: Diagnostics) -> tuple[Work, ...]:

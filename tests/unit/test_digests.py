@@ -92,7 +92,7 @@ def fields_of(text):
     diagnostics = Diagnostics()
     (document,) = read_text(text, "task.yaml", diagnostics)
 
-    def lookup(request):
+    def lookup(gib, at_least, maker):
         return ["A100-80GB", "H100"] if catalogue_is_old else ["A100-80GB", "H100", "X1000"]
 
     task = build_task(document, diagnostics, environ={}, lookup=lookup)
