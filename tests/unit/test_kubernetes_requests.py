@@ -115,6 +115,17 @@ def test_labels_of_nodes(scheme, name, required):
     assert select(Accelerator(name, 8), scheme).required == required
 
 
+def test_the_chips_in_a_tpus_name_count_for_the_defaults():
+    stack = STACK.replace("labels: skypilot", "labels: gke")
+    for named in ("tpu-v6e-8", "'tpu-v6e-slice:8'"):
+        task = f"run: x\nresources: {{accelerators: {named}}}\n"
+        assert container_of(rendered(task, stack))["resources"]["requests"] == {
+            "cpu": "32",
+            "memory": "128Gi",
+            "google.com/tpu": "8",
+        }
+
+
 def test_tpus_get_their_topology_and_toleration():
     found = select(Accelerator("tpu-v6e-8", 1), "gke")
     assert (found.resource, found.count) == ("google.com/tpu", 8)

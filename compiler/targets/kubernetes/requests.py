@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
-from compiler.model import Resources
+from compiler.catalog.accelerators import tpu_slice
+from compiler.model import Accelerator, Resources
 
 # Per device, where the task gives no cpus; per CPU, where it gives no memory (GiB).
 _CPUS_PER_DEVICE = 4
@@ -25,7 +26,7 @@ class NodeRequest:
 
 def node_request(resources: Resources) -> NodeRequest:
     """The candidate's own numbers, else the dialect's defaults."""
-    devices = math.ceil(resources.accelerator.count) if resources.accelerator else 0
+    devices = _devices(resources.accelerator) if resources.accelerator else 0
     if resources.cpus is not None:
         cpus = resources.cpus.value
     else:
@@ -40,6 +41,12 @@ def node_request(resources: Resources) -> NodeRequest:
     if resources.ephemeral_storage is not None:
         disk = int(resources.ephemeral_storage.removesuffix("Gi"))
     return NodeRequest(cpus, memory, disk)
+
+
+def _devices(accelerator: Accelerator) -> int:
+    """Whole devices of a node; a name such as `tpu-v6e-8` stands for several."""
+    named = tpu_slice(accelerator.name)
+    return math.ceil(accelerator.count) * (named[1] if named else 1)
 
 
 def cpu_quantity(cpus: float) -> str:
