@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 
 from compiler.diagnostics import Diagnostic, Span
 from compiler.diagnostics.codes.targets import FIELD_CHANGED, FIELD_IGNORED, FIELD_REFUSED
@@ -23,87 +24,92 @@ _RESOURCES = tuple(
 )
 _ALIASES = {"gpus": "accelerators"}
 
+Use = tuple[str, Callable[[], Span]]
+"""A row of the table, and how to find where the user wrote it (which costs a look)."""
+
 
 def findings(task: Task, resources: Resources, target: TargetSpec) -> Iterator[Diagnostic]:
     """A diagnostic for each used field that does not mean on Slurm what it says."""
-    for row, span in used(task, resources, target):
+    for row, place in used(task, resources, target):
         support = SUPPORT[row]
         code = _CODES.get(support.level)
         if code is None:
             continue
         name = row.split(" (")[0]
         yield code.at(
-            span,
+            place(),
             f"`{name}` on Slurm: {support.note}",
             hint=support.hint or None,
             target=target.key,
         )
 
 
-def used(task: Task, resources: Resources, target: TargetSpec) -> Iterator[tuple[str, Span]]:
-    """(row of the table, where the user wrote it) for everything that the task asks for."""
+def used(task: Task, resources: Resources, target: TargetSpec) -> Iterator[Use]:
+    """Everything that the task asks for."""
     yield from _of_task(task)
     yield from _of_files(task, resources)
     yield from _of_config(task)
     yield from _of_resources(resources, target)
 
 
-def _of_task(task: Task) -> Iterator[tuple[str, Span]]:
+def _of_task(task: Task) -> Iterator[Use]:
     for key in _SELDOM:
         if key in task.given:
-            yield key, task.origin.key_span(key)
+            yield key, partial(task.origin.key_span, key)
     if isinstance(task.workdir, GitWorkdir):
-        yield "workdir.url", task.workdir.origin.key_span()
+        yield "workdir.url", task.workdir.origin.key_span
     if task.run is None:
-        yield "run (absent)", task.origin.span()
+        yield "run (absent)", task.origin.span
     for place, names in (("envs", task.envs), ("secrets", task.secrets)):
         login = next((name for name in names if name.startswith("SKYPILOT_DOCKER_")), None)
         if login is not None:  # the three belong together
-            yield "envs.SKYPILOT_DOCKER_*", task.origin.key_span(place, login)
+            yield "envs.SKYPILOT_DOCKER_*", partial(task.origin.key_span, place, login)
             break
     for secret in task.secrets.values():
         if secret.mount_path is not None:
             place = "managed_secrets" if secret.managed else "secrets"
-            span = task.origin.span(place, secret.name, "mount_path")
-            yield "managed_secrets.mount_path", span
+            yield (
+                "managed_secrets.mount_path",
+                partial(task.origin.span, place, secret.name, "mount_path"),
+            )
 
 
-def _of_files(task: Task, resources: Resources) -> Iterator[tuple[str, Span]]:
+def _of_files(task: Task, resources: Resources) -> Iterator[Use]:
     for mount in task.file_mounts:
         if "://" in mount.source:
-            yield "file_mounts (bucket URL)", mount.origin.span()
+            yield "file_mounts (bucket URL)", mount.origin.span
     for storage in task.storage:
-        yield "file_mounts (storage object)", storage.origin.key_span()
+        yield "file_mounts (storage object)", storage.origin.key_span
     for volume in task.volumes:
         if volume.size_gib is not None:
-            yield "volumes.size", volume.origin.key_span()
+            yield "volumes.size", volume.origin.key_span
         elif volume.host_path is None:
-            yield "volumes.name", volume.origin.key_span()
+            yield "volumes.name", volume.origin.key_span
         elif resources.image is not None and resources.image.docker:
-            yield "volumes.host_path", volume.origin.key_span()
+            yield "volumes.host_path", volume.origin.key_span
         elif volume.host_path != volume.path:
-            yield "volumes.host_path (no container)", volume.origin.key_span()
+            yield "volumes.host_path (no container)", volume.origin.key_span
 
 
-def _of_config(task: Task) -> Iterator[tuple[str, Span]]:
+def _of_config(task: Task) -> Iterator[Use]:
     for key in ("docker", "nvidia_gpus"):
         if task.config.get(key):
-            yield f"config.{key}", task.origin.key_span("config", key)
+            yield f"config.{key}", partial(task.origin.key_span, "config", key)
     if task.hooks:
-        yield "config.hooks", task.origin.key_span("config", "hooks")
+        yield "config.hooks", partial(task.origin.key_span, "config", "hooks")
     if task.native_script is not None:
-        span = task.origin.key_span("config", "triplane", "native_script")
-        yield "config.triplane.native_script", span
+        place = partial(task.origin.key_span, "config", "triplane", "native_script")
+        yield "config.triplane.native_script", place
 
 
-def _of_resources(resources: Resources, target: TargetSpec) -> Iterator[tuple[str, Span]]:
+def _of_resources(resources: Resources, target: TargetSpec) -> Iterator[Use]:
     given = {_ALIASES.get(key, key): key for key in sorted(resources.given)}
     for name in _RESOURCES:
         if name in given and name != "image_id" and _is_asked(name, resources):
-            yield f"resources.{name}", resources.origin_of(given[name]).key_span()
+            yield f"resources.{name}", resources.origin_of(given[name]).key_span
     for row, name, holds in _cases(resources, target):
         if holds:
-            yield row, resources.origin_of(given.get(name, name)).key_span()
+            yield row, resources.origin_of(given.get(name, name)).key_span
 
 
 def _is_asked(name: str, resources: Resources) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.codes import slurm as codes
@@ -150,7 +151,6 @@ def partition_of(job: Job, settings: Settings) -> str | None:
 
 
 def _scripts(job: Job, container: bool) -> dict[str, str]:
-    folder = data_folder("templates") / "slurm"
     env = task_env(
         job.task,
         task_id=job.task_id,
@@ -168,15 +168,19 @@ def _scripts(job: Job, container: bool) -> dict[str, str]:
     info = shdq(env.pop("SKYPILOT_CLUSTER_INFO")).replace(
         '\\"zone\\": null', '\\"zone\\": \\"$SLURM_JOB_PARTITION\\"'
     )
-    platform = (folder / "platform.sh").read_text(encoding="utf-8")
-    scripts = script_folder(job.task, env, platform)
+    scripts = script_folder(job.task, env, _template_text("platform.sh"))
     scripts["task.env"] += f'export SKYPILOT_CLUSTER_INFO="{info}"\n'
-    scripts["rank.sh"] = (folder / "rank.sh").read_text(encoding="utf-8")
+    scripts["rank.sh"] = _template_text("rank.sh")
     links = files.links_text(job, container=container)
     if links is not None:
         scripts["links.sh"] = links
     # What is the task's own stands where a reviewer looks first.
     return dict(sorted(scripts.items(), key=lambda item: item[0] not in _OF_THE_TASK))
+
+
+@cache
+def _template_text(name: str) -> str:
+    return (data_folder("templates") / "slurm" / name).read_text(encoding="utf-8")
 
 
 def _secrets(job: Job) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:

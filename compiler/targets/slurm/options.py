@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from compiler.diagnostics import Diagnostics, Related
+from compiler.diagnostics import Diagnostic, Diagnostics, Related, Span
 from compiler.diagnostics.codes import slurm as codes
 from compiler.source import suggest
 from compiler.targets.slurm.settings import Layer
@@ -137,7 +137,7 @@ def _faults(
     layer: Layer,
     version: str | None,
     controlled: Mapping[str, str],
-) -> Iterator:
+) -> Iterator[Diagnostic]:
     option = table().get(name)
     where = f"{layer.where}.{key}"
     if option is None or not option.exists_in(parse_version(version)):
@@ -171,7 +171,9 @@ def _faults(
         yield from _time_faults(name, key, value, layer)
 
 
-def _unknown(name: str, key: str, layer: Layer, version: str | None, option: Option | None):
+def _unknown(
+    name: str, key: str, layer: Layer, version: str | None, option: Option | None
+) -> Diagnostic:
     near = suggest(name, [item.name for item in table().values() if item.role == "user"])
     if option is not None and option.since:
         hint = f"it came with Slurm {option.since[0]}.{option.since[1]:02d}"
@@ -187,22 +189,21 @@ def _unknown(name: str, key: str, layer: Layer, version: str | None, option: Opt
     )
 
 
-def _time_faults(name: str, key: str, value: object, layer: Layer) -> Iterator:
-    span = layer.span(key)
+def _time_faults(name: str, key: str, value: object, layer: Layer) -> Iterator[Diagnostic]:
     text = str(value)
     expected = "minutes, `hours:minutes:seconds` or `days-hours:minutes:seconds`, in quotes"
-    written = span.source.line(span.line)[span.column - 1 : span.end_column - 1]
+    written = _as_written(layer.span(key)) if isinstance(value, int | float) else text
     if text.upper() in ("UNLIMITED", "INFINITE", "-1"):
         yield codes.SBATCH_TIME.at(
-            span,
+            layer.span(key),
             f"`--{name}={text}` keeps a job from starting before maintenance and from backfill",
             found=text,
             expected=expected,
             hint="give a limit, or leave it to the partition",
         )
-    elif isinstance(value, int | float) and ":" in written:
+    elif written != text and ":" in written:
         yield codes.SBATCH_TIME.at(
-            span,
+            layer.span(key),
             f"without quotes `{written}` is the number {text} in YAML 1.1, "
             f"and sbatch takes {text} for minutes",
             found=written,
@@ -210,5 +211,9 @@ def _time_faults(name: str, key: str, value: object, layer: Layer) -> Iterator:
         )
     elif not _TIME.fullmatch(text):
         yield codes.SBATCH_TIME.at(
-            span, f"`{text}` is no time for `--{name}`", found=text, expected=expected
+            layer.span(key), f"`{text}` is no time for `--{name}`", found=text, expected=expected
         )
+
+
+def _as_written(span: Span) -> str:
+    return span.source.line(span.line)[span.column - 1 : span.end_column - 1]
