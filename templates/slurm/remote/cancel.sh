@@ -14,7 +14,8 @@ for pause in 0.1 0.2 0.4 0.8 1 1 1 1; do
             break
             ;;
         PREEMPTED | REVOKED | TIMEOUT) break ;;
-        PENDING | SUSPENDED) ;;
+        # A suspended job is seen COMPLETING before it is gone; of another its end tells.
+        PENDING | SUSPENDED | COMPLETING) ;;
         *) [ "$2" = any ] || break ;;
     esac
     case $answer in

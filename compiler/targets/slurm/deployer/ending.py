@@ -30,7 +30,7 @@ def end_job(remote: Remote, job_id: str, *, only_pending: bool, progress: Progre
         state = remote.call("cancel", job_id, mode).first("state") or ""
         if not state or is_end(state):
             return
-        if only_pending and state not in ("PENDING", "SUSPENDED"):
+        if only_pending and state not in ("PENDING", "SUSPENDED", "COMPLETING"):
             raise PlanOutdated([f"{remote.target}: job {job_id} is {state}, it was pending"])
         if time.monotonic() > deadline:
             raise WorkFailed(
