@@ -115,6 +115,8 @@ class WorkPlanner:
             last = self.world.observations[row.target.key].last_run(prepared.work.name)
             # The candidate table says where work is placed; here nothing is chosen.
             yield replace(self._decided(prepared, placement, row, last), placement=())
+        if not last.fields:
+            return None
 
     def _decided(
         self, prepared: Prepared, placement: Placement, row: Row, last: ObservedRun | None

@@ -10,7 +10,7 @@ from compiler.diagnostics import WorkFailed
 from compiler.planning.records import Record, Stage
 from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
 from compiler.targets.slurm.deployer import records
-from compiler.targets.slurm.deployer.patch import live_fields
+from compiler.targets.slurm.deployer.patch import is_changeable, live_fields
 from compiler.targets.slurm.deployer.remote import Remote, encoded
 from compiler.targets.slurm.deployer.snapshot import (
     AccountRow,
@@ -170,5 +170,5 @@ def _observed(item: Seen, snapshot: Snapshot) -> ObservedRun:
         exit_code=verdict.exit_code,
         waiting_seconds=waiting,
         artifacts=records.live_texts(item.record, item.files.texts) if item.files else {},
-        fields=live_fields(row) if row is not None else {},
+        fields=live_fields(row) if row is not None and is_changeable(row) else {},
     )
