@@ -5,8 +5,9 @@ must be `expected/` byte for byte and what is said must be `diagnostics.txt` (ab
 nothing was said). Cases that are wrong on purpose have no `expected/` and exit with 1. Without
 a `stack.yaml` of its own a case names one in `args`.
 
-A file that a template is copied into as it stands (a launcher on EC2, say) is a symbolic link
-to it under `expected/`: what is compared are still the bytes, but no case repeats them.
+The texts of `templates/` that go into every job as they stand (the launcher, say) are not
+repeated: in `expected/` a line `«templates/common/launcher.sh»` stands for each, and is replaced
+by the text before anything is compared.
 """
 
 from __future__ import annotations
@@ -14,15 +15,19 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import shlex
 import shutil
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from compiler.cli.main import main
 
 FOLDER = Path(__file__).parent / "golden"
-TEMPLATES = FOLDER.parent.parent / "templates"
+TOP = FOLDER.parent.parent
+_STANDS_FOR = re.compile(r"^( *)«(templates/[^»\n]+)»\n", re.MULTILINE)
+_SHORTEST = 10  # lines; what is shorter is repeated
 
 
 @dataclass(frozen=True)
@@ -69,7 +74,7 @@ def read_files(folder: Path) -> dict[str, str]:
 
 def expected_of(case: Path) -> Outcome:
     diagnostics = case / "diagnostics.txt"
-    files = read_files(case / "expected")
+    files = {path: expanded(text) for path, text in read_files(case / "expected").items()}
     said = diagnostics.read_text(encoding="utf-8") if diagnostics.exists() else ""
     return Outcome(0 if files else 1, said, files)
 
@@ -77,16 +82,42 @@ def expected_of(case: Path) -> Outcome:
 def update(case: Path, outcome: Outcome) -> None:
     """Make the case's expectation what it gave."""
     shutil.rmtree(case / "expected", ignore_errors=True)
-    templates = {text: TEMPLATES / path for path, text in read_files(TEMPLATES).items()}
     for path, text in outcome.files.items():
         target = case / "expected" / path
         target.parent.mkdir(parents=True, exist_ok=True)
-        if text in templates:
-            target.symlink_to(os.path.relpath(templates[text], target.parent))
-        else:
-            target.write_bytes(text.encode())
+        target.write_bytes(abbreviated(text).encode())
     diagnostics = case / "diagnostics.txt"
     if outcome.said:
         diagnostics.write_text(outcome.said, encoding="utf-8")
     else:
         diagnostics.unlink(missing_ok=True)
+
+
+def expanded(text: str) -> str:
+    """The text with every template that a line stands for."""
+    return _STANDS_FOR.sub(lambda found: _indented(_fixed_texts()[found[2]], found[1]), text)
+
+
+def abbreviated(text: str) -> str:
+    """What `expanded` makes `text` of; texts of templates stand at a line's start, or in a
+    YAML block scalar."""
+    text = f"\n{text}"
+    for path, body in _fixed_texts().items():
+        for indent in ("", "    "):
+            text = text.replace(f"\n{_indented(body, indent)}", f"\n{indent}«{path}»\n")
+    return text[1:]
+
+
+@cache
+def _fixed_texts() -> dict[str, str]:
+    """The templates that are no Jinja, by their paths from the top."""
+    texts = {f"templates/{path}": text for path, text in read_files(TOP / "templates").items()}
+    return {
+        path: text
+        for path, text in texts.items()
+        if not path.endswith(".j2") and text.count("\n") >= _SHORTEST
+    }
+
+
+def _indented(text: str, indent: str) -> str:
+    return "".join(indent * bool(line.strip("\n")) + line for line in text.splitlines(True))

@@ -1,0 +1,1 @@
+python evaluate.py --settings /tmp/eval/settings.toml --prompts ~/prompts --checks checks

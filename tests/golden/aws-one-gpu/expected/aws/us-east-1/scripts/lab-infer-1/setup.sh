@@ -1,0 +1,1 @@
+pip install --quiet "vllm==0.11.0"

@@ -1,0 +1,1 @@
+pip install --quiet "torch==2.9.1"

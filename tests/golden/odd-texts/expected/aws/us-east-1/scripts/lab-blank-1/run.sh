@@ -1,0 +1,5 @@
+  echo indented
+
+	echo tab  
+
+

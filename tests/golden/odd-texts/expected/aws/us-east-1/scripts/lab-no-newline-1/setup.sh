@@ -1,0 +1,4 @@
+cat <<'EOF' >config.yaml
+{{ jinja }}: {% block %}
+TRIPLANE_0
+EOF

@@ -1,0 +1,1 @@
+echo "模型 ready: ✓ naïve"
