@@ -87,7 +87,8 @@ def _target(name: str, reference: str) -> Node:
         name = file.removeprefix(_BASE).removesuffix(_SUFFIX)
     target: Any = schema(name)
     for step in pointer.split("/")[1:]:
-        target = target[step.replace("~1", "/").replace("~0", "~")]
+        key = step.replace("~1", "/").replace("~0", "~")
+        target = target[int(key) if isinstance(target, list) else key]
     return name, target
 
 
