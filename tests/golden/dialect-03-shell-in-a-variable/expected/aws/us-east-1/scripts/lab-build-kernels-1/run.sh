@@ -1,0 +1,1 @@
+eval "$COMPILE" | tee "build-${HOSTNAME}.log"

@@ -1,0 +1,1 @@
+torchrun --nproc-per-node="$SKYPILOT_NUM_GPUS_PER_NODE" allreduce.py

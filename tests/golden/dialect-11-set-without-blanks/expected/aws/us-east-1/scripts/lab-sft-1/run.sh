@@ -1,0 +1,2 @@
+if [ -z "${HF_TOKEN:-}" ]; then echo "only public models"; fi
+./sft.sh

@@ -1,0 +1,1 @@
+python /tmp/measure.py
