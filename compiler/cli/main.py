@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+import io
 import os
+import signal
 import sys
 from collections.abc import Sequence
 
@@ -52,12 +55,11 @@ class _Lazy(click.Group):
         try:
             return super().resolve_command(ctx, args)
         except click.UsageError as error:
-            import difflib
+            from compiler.source.suggestions import suggest
 
-            close = difflib.get_close_matches(args[0], COMMANDS, n=1)
-            if close and "Did you mean" not in error.message:
-                error.message += f" Did you mean `{close[0]}`?"
-            raise
+            close = suggest(args[0], COMMANDS)
+            hint = f"did you mean `{close}`?" if close else "triplane --help lists them"
+            raise click.UsageError(f"no command {args[0]!r}; {hint}", error.ctx) from None
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
@@ -78,13 +80,15 @@ def cli() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command line; returns its exit code and never raises."""
+    _accept_any_text()
     try:
         result = cli.main(
             args=list(arguments) if arguments is not None else None,
             prog_name="triplane",
             standalone_mode=False,
         )
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.UsageError as error:
         error.show()
@@ -95,10 +99,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return INTERRUPTED_EXIT
-    except BrokenPipeError:
-        # The reader has gone (`| head`); keep the interpreter from saying so at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 0
+    except (BrokenPipeError, SystemExit):
+        # Where the reader has gone, click ends the program by itself.
+        return _reader_has_gone()
     except TriplaneError as error:
         from compiler.cli.output import print_error
 
@@ -119,6 +122,31 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return 1
 
 
+def _accept_any_text() -> None:
+    """Print what the terminal's encoding lacks (a file's name, say) as an escape."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _reader_has_gone() -> int:
+    """Output has no reader any more (`| head`), which is no failure."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in (sys.__stdout__, sys.__stderr__):
+        # What is still buffered goes nowhere, so that the interpreter does not complain at exit.
+        if stream is not None:
+            with contextlib.suppress(OSError, ValueError):
+                stream.flush()
+                continue
+            os.dup2(nowhere, stream.fileno())
+    return 0
+
+
 def entry() -> None:
-    """The `triplane` command."""
+    """The `triplane` command. A request to end is an interrupt: locks are given back."""
+    signal.signal(signal.SIGTERM, _interrupt)
     sys.exit(main())
+
+
+def _interrupt(number: int, frame: object) -> None:
+    raise KeyboardInterrupt

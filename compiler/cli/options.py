@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
+from typing import Any
 from pathlib import Path
 
 import click
@@ -36,6 +37,10 @@ def format_option(*formats: str) -> Callable:
         show_default=True,
         help="How to print the result.",
     )
+
+
+def timeout_option(help: str) -> Callable:
+    return click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help=help)
 
 
 target_option = click.option(
@@ -82,7 +87,7 @@ def override_options(command: Callable) -> Callable:
     return command
 
 
-def overrides_from(arguments: Mapping[str, object]) -> Overrides:
+def overrides_from(arguments: Mapping[str, Any]) -> Overrides:
     """The Overrides that `override_options` collected."""
     return Overrides(
         name=arguments["name"],

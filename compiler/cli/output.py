@@ -12,16 +12,22 @@ import click
 
 from compiler.diagnostics import Diagnostic, InvalidInput, Severity, TriplaneError
 from compiler.diagnostics.renderers import render
+from compiler.diagnostics.renderers.display import visible
 
 
 def use_color(stream) -> bool:
     """Colour on a terminal, unless NO_COLOR says otherwise."""
-    return stream.isatty() and not os.environ.get("NO_COLOR")
+    return is_terminal(stream) and not os.environ.get("NO_COLOR")
+
+
+def is_terminal(stream) -> bool:
+    """Whether somebody watches; a stream that was closed before the start is None."""
+    return stream is not None and not stream.closed and stream.isatty()
 
 
 def width(stream) -> int:
     """Columns of the terminal; 100 where there is none."""
-    return shutil.get_terminal_size((100, 24)).columns if stream.isatty() else 100
+    return shutil.get_terminal_size((100, 24)).columns if is_terminal(stream) else 100
 
 
 def print_diagnostics(
@@ -42,7 +48,8 @@ def print_error(error: TriplaneError) -> None:
     if isinstance(error, InvalidInput):
         click.echo(summary(error.diagnostics), err=True)
     else:
-        click.echo(f"error: {error}", err=True)
+        lines = "\n".join(visible(line) for line in str(error).splitlines())
+        click.echo(f"error: {lines}", err=True)
 
 
 def summary(diagnostics: Iterable[Diagnostic]) -> str:
@@ -56,15 +63,15 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
     return ", ".join(counts)
 
 
-def print_json(shape: str, body: dict[str, object]) -> None:
-    """A machine-readable answer: `{"format_version", "kind", ...}`."""
+def print_json(shape: str, body: dict[str, object], *, indent: int | None = 1) -> None:
+    """A machine-readable answer: `{"format_version", "kind", ...}`; one line without indent."""
     document = {"format_version": "1.0", "kind": shape, **body}
-    click.echo(json.dumps(document, indent=1, ensure_ascii=False, sort_keys=True))
+    click.echo(json.dumps(document, indent=indent, ensure_ascii=False, sort_keys=True))
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as their content, without lines; nothing is cut."""
-    table = [list(header), *[[str(cell) for cell in row] for row in rows]]
+    """Columns as wide as their content, without lines; nothing is cut, control characters shown."""
+    table = [list(header), *[[visible(str(cell)) for cell in row] for row in rows]]
     widths = [max(len(row[column]) for row in table) for column in range(len(header))]
     for index, row in enumerate(table):
         line = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True))
@@ -72,11 +79,18 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 class Progress:
-    """Lines about what is going on, on standard error, if somebody watches or asked for it."""
+    """Lines about what is going on, on standard error, unless `quiet`.
+
+    Nobody reading them any more is no reason to stop half-way.
+    """
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
 
     def __call__(self, text: str) -> None:
-        if not self.quiet:
-            click.echo(f"  {text}", err=True)
+        if self.quiet:
+            return
+        try:
+            click.echo(f"  {visible(text)}", err=True)
+        except OSError:
+            self.quiet = True

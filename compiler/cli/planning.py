@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
+from typing import Any
 
 import click
 
@@ -11,7 +12,7 @@ from compiler.cli import output
 from compiler.cli.options import every_target_option, target_option
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import Plan
-from compiler.workflow import Applied, PlanOptions, Waited
+from compiler.workflow import Applied, PlanOptions, StepResult, Waited
 
 
 def plan_flags(command: Callable) -> Callable:
@@ -35,7 +36,11 @@ def plan_flags(command: Callable) -> Callable:
             click.option("--move", is_flag=True, help="Place anew, whatever was recorded."),
             click.option("--allow-empty", is_flag=True, help="An empty set deletes everything."),
             click.option(
-                "--parallel", default=8, show_default=True, help="How many targets at once."
+                "--parallel",
+                type=click.IntRange(1),
+                default=8,
+                show_default=True,
+                help="How many targets at once.",
             ),
         )
     ):
@@ -43,7 +48,7 @@ def plan_flags(command: Callable) -> Callable:
     return command
 
 
-def plan_options(arguments: Mapping[str, object], *, offline: bool = False) -> PlanOptions:
+def plan_options(arguments: Mapping[str, Any], *, offline: bool = False) -> PlanOptions:
     return PlanOptions(
         offline=offline,
         rerun=arguments["rerun"],
@@ -57,20 +62,22 @@ def plan_options(arguments: Mapping[str, object], *, offline: bool = False) -> P
     )
 
 
-def print_plan(plan: Plan, format: str, *, plan_file: str | None = None) -> None:
+def print_plan(plan: Plan, format: str, *, plan_file: str | None = None, err: bool = False) -> None:
+    """The plan, on standard error where the command has another result."""
+    stream = sys.stderr if err else sys.stdout
     if format == "json":
         from compiler.planning.plan_file import to_json
 
-        click.echo(to_json(plan), nl=False)
+        text = to_json(plan)
     elif format == "markdown":
         from compiler.planning.views import markdown_view
 
-        click.echo(markdown_view(plan, plan_file=plan_file), nl=False)
+        text = markdown_view(plan, plan_file=plan_file)
     else:
         from compiler.planning.views import text_view
 
-        color = output.use_color(sys.stdout)
-        click.echo(text_view(plan, color=color), nl=False, color=True)
+        text = text_view(plan, color=output.use_color(stream))
+    click.echo(text, nl=False, err=err, color=output.use_color(stream))
 
 
 def approve(plan: Plan, approved: bool) -> bool:
@@ -82,39 +89,74 @@ def approve(plan: Plan, approved: bool) -> bool:
         return False
     if approved:
         return True
-    if not sys.stdin.isatty():
+    if not output.is_terminal(sys.stdin):
         raise click.UsageError("nobody is here to approve the plan; add --auto-approve")
-    return click.confirm("Apply these changes?", default=False, err=True)
+    if click.confirm("Apply these changes?", default=False, err=True):
+        return True
+    click.echo("nothing was changed", err=True)
+    return False
 
 
-def print_applied(applied: Applied, plan: Plan) -> int:
-    """One line a change, then the total; returns the exit code."""
-    for result in applied.results:
-        change = result.change
-        if result.error is not None:
-            output.print_diagnostics(result.error.diagnostics)
-            click.echo(f"failed: {change.address}: {result.error}", err=True)
-            continue
-        identity = (
-            f" ({result.record.identity})" if result.record and result.record.identity else ""
-        )
-        note = f", {result.note}" if result.note else ""
-        done = {Action.DELETE: "deleted"}.get(change.action, f"{change.action}d")
-        click.echo(f"{change.address} run {change.run}: {done}{identity}{note}")
+def print_applied(applied: Applied, plan: Plan, format: str = "text") -> int:
+    """One line a change, or one JSON document; returns the exit code."""
+    code = applied.exit_code
+    if code == 0 and plan.unreachable:
+        code = 3
+    for result in applied.failed:
+        assert result.error is not None
+        output.print_diagnostics(result.error.diagnostics)
+        click.echo(f"failed: {result.change.address}: {result.error}", err=True)
     for change in applied.refused:
         click.echo(f"refused: {change.address}: {change.reason}", err=True)
+    if format == "json":
+        output.print_json(
+            "applied",
+            {
+                "set": plan.set,
+                "exit_code": code,
+                "results": [_result(item) for item in applied.results],
+                "refused": [
+                    {"work": item.work, "target": item.target, "reason": item.reason}
+                    for item in applied.refused
+                ],
+            },
+        )
+        return code
+    for result in applied.results:
+        if result.error is None:
+            click.echo(_line(result))
     if not applied.results and not applied.refused:
         click.echo("Nothing to do.")
-    if applied.exit_code == 0 and not plan.complete:
-        return 3
-    return applied.exit_code
+    return code
+
+
+def _line(result: StepResult) -> str:
+    change, record = result.change, result.record
+    identity = f" ({record.identity})" if record and record.identity else ""
+    note = f", {result.note}" if result.note else ""
+    return f"{change.address} run {change.run}: {change.action}d{identity}{note}"
+
+
+def _result(result: StepResult) -> dict[str, object]:
+    change, record = result.change, result.record
+    return {
+        "work": change.work,
+        "target": change.target,
+        "kind": change.kind,
+        "action": str(change.action),
+        "run": change.run,
+        "identity": record.identity if record else None,
+        "ok": result.error is None,
+        "note": result.note,
+        "error": str(result.error) if result.error else None,
+    }
 
 
 def wait_for_runs(stack, applied: Applied, until: str, timeout: float | None, progress) -> int:
+    """Wait for what was applied; 1 unless all of it came to be as asked."""
     from compiler.workflow import wait
 
-    names = sorted({result.change.work for result in applied.results if result.record is not None})
-    names = [name for name in names if not name.startswith("_")]
+    names = sorted({result.change.work for result in applied.results if _runs(result)})
     if not names:
         return 0
     verdict = wait(stack, names, until=until, timeout=timeout, progress=progress)
@@ -125,3 +167,10 @@ def wait_for_runs(stack, applied: Applied, until: str, timeout: float | None, pr
         click.echo(f"error: {', '.join(names)}: {said}", err=True)
         return 1
     return 0
+
+
+def _runs(result: StepResult) -> bool:
+    """Whether there is a run to wait for."""
+    change = result.change
+    removed = change.action is Action.DELETE
+    return result.record is not None and not removed and not change.work.startswith("_")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from compiler.diagnostics import Diagnostic, Severity
+from compiler.diagnostics.codes.catalog import COST_ABOVE_LIMIT
 from compiler.model import Choice, Resources, Stack, TargetSpec, Task
 from compiler.placement.infra import matching_targets
 
@@ -80,19 +81,34 @@ def _rows(task, stack, refuse, price, free) -> Iterable[Row]:
     for index, resources in enumerate(task.resources.candidates):
         for target in matching_targets(resources.infra, stack):
             available = _available(resources, target, free)
+            usd = price(resources, target)
+            refusals = [
+                item for item in refuse(task, resources, target) if item.severity is Severity.ERROR
+            ]
+            refusals += _too_dear(resources, target, usd, task.num_nodes)
             yield Row(
                 target=target,
                 resources=resources,
                 preference=index if ordered else 0,
-                price=price(resources, target),
+                price=usd,
                 free=available,
                 fits_now=available is None or available >= _wanted(resources, task),
-                refusals=tuple(
-                    item
-                    for item in refuse(task, resources, target)
-                    if item.severity is Severity.ERROR
-                ),
+                refusals=tuple(refusals),
             )
+
+
+def _too_dear(
+    resources: Resources, target: TargetSpec, usd: float | None, num_nodes: int
+) -> Iterable[Diagnostic]:
+    """`max_hourly_cost` is the limit of one node, wherever the price comes from."""
+    limit = resources.max_hourly_cost
+    if limit is None or usd is None or usd / num_nodes <= limit:
+        return
+    yield COST_ABOVE_LIMIT.at(
+        resources.origin_of("max_hourly_cost").span(),
+        f"a node costs {usd / num_nodes:g} USD an hour on {target.key}, the limit is {limit:g}",
+        target=target.key,
+    )
 
 
 def _available(resources: Resources, target: TargetSpec, free) -> int | None:
@@ -115,5 +131,5 @@ def _reason(possible: list[Row]) -> str:
     if best.fits_now != second.fits_now:
         return f"has room now, {second.target.key} has not"
     if best.price is not None and best.price != second.price:
-        return f"cheapest at {best.price:.2f} $/h"
+        return f"cheapest at {best.price:.2f} $/h" if best.price else "costs nothing extra there"
     return "first in the stack's order"

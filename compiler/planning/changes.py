@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from compiler.model import names
 from compiler.planning.differences import MergeKeys, differences
 from compiler.planning.digests import changed_fields
 from compiler.planning.outcomes import Action, Decision
 from compiler.planning.plan import Because, ObjectChange, PlacementRow, WorkChange
 from compiler.planning.records import Record
-from compiler.planning.states import ObservedRun
-from compiler.rendering.artifact import Artifact
+from compiler.planning.states import ObservedRun, RunState
+from compiler.rendering.artifact import Artifact, ArtifactKind
 from compiler.rendering.filetree import FileTree
 
 
@@ -42,20 +43,22 @@ def work_change(
         because = tuple(Because(key, desired.locate(key)) for key in keys)
     objects: tuple[ObjectChange, ...] = ()
     action, reason = decision.action, decision.reason
+    note = decision.note
     if decision.action.changes:
-        objects = tuple(_of_one_work(desired.artifacts, live, decision, merge_keys))
-    elif decision.action is Action.NOOP and last:
-        drifted = _drift(desired, last, merge_keys)
+        objects = tuple(_of_one_work(desired, last, live, decision.action, merge_keys))
+    elif last and last.state is RunState.WRITTEN:
+        drifted = drift(last)
         if drifted:
-            action, objects = Action.UPDATE, drifted
-            reason = "drift: " + ", ".join(item.path for item in drifted) + " changed by hand"
+            action, reason = Action.UPDATE, f"drift: {', '.join(drifted)}"
+            objects = tuple(_of_one_work(desired, last, live, action, merge_keys))
+            note = _healed_to(desired, last, note)
     return WorkChange(
         work=desired.record.work,
         target=desired.record.target,
         kind=desired.record.kind,
         action=action,
         reason=reason,
-        note=decision.note,
+        note=note,
         run=decision.run,
         rows=_sorted_rows(decision),
         state=last.state if last else None,
@@ -75,17 +78,26 @@ def removal_change(last: ObservedRun, decision: Decision) -> WorkChange:
     """The change of a work that is recorded but no longer wanted."""
     record = last.record
     objects = tuple(
-        ObjectChange(path, _name_of(path), Action.DELETE, before=digest)
+        ObjectChange(
+            path,
+            _name_of(path),
+            Action.DELETE,
+            before=live_digest(last.artifacts.get(path), digest),
+        )
         for path, digest in sorted(record.files.items())
         if decision.action is Action.DELETE
     )
+    note = decision.note
+    edited = [words for words in drift(last) if words.endswith(EDITED)] if objects else []
+    if edited:
+        note = f"{', '.join(edited)}; the edit goes with it"
     return WorkChange(
         work=record.work,
         target=record.target,
         kind=record.kind,
         action=decision.action,
         reason=decision.reason,
-        note=decision.note,
+        note=note,
         run=record.run,
         rows=_sorted_rows(decision),
         state=last.state,
@@ -112,26 +124,28 @@ def object_changes(
 
 
 def _of_one_work(
-    artifacts: tuple[Artifact, ...],
+    desired: Desired,
+    last: ObservedRun | None,
     live: Mapping[str, str],
-    decision: Decision,
+    action: Action,
     merge_keys: MergeKeys,
 ) -> Iterator[ObjectChange]:
-    """Objects are paired by work: the live one at the same place below the job's folder."""
-    by_place = {_place(path): (path, text) for path, text in live.items()}
-    for artifact in artifacts:
-        path, before = by_place.pop(_place(artifact.path), (None, None))
+    """Objects are paired by work: the live one at the same place but for the run's number."""
+    earlier = last.record if last else desired.record
+    by_place = {_place(path, earlier): (path, text) for path, text in live.items()}
+    for artifact in desired.artifacts:
+        place = _place(artifact.path, desired.record)
+        path, before = by_place.pop(place, (None, None))
         if before is None:
             yield ObjectChange(artifact.path, artifact.name, Action.CREATE, artifact)
-        elif decision.action is Action.UPDATE and path == artifact.path:
-            yield _compared(artifact, before, Action.UPDATE, merge_keys)
+        elif action is Action.UPDATE and path == artifact.path:
+            yield _compared(artifact, before, action, merge_keys)
         else:
-            yield replace(
-                _compared(artifact, before, decision.action, merge_keys), action=decision.action
-            )
-    if decision.action is Action.UPDATE:
-        for path, _ in by_place.values():
-            yield ObjectChange(path, _name_of(path), Action.DELETE)
+            yield replace(_compared(artifact, before, action, merge_keys), action=action)
+    if action is Action.UPDATE:
+        for path, text in by_place.values():
+            digest = live_digest(text, earlier.files.get(path, ""))
+            yield ObjectChange(path, _name_of(path), Action.DELETE, before=digest)
 
 
 def _compared(
@@ -144,31 +158,45 @@ def _compared(
     return ObjectChange(artifact.path, artifact.name, action, artifact, digest, fields)
 
 
-def _drift(desired: Desired, last: ObservedRun, merge_keys: MergeKeys) -> tuple[ObjectChange, ...]:
-    """Live texts that differ from what the record says was written there.
+EDITED = "changed by hand"
 
-    They are healed to what is rendered now. Where the run was written from other files (or by
-    another version) its untouched objects stay as they are.
-    """
-    if not last.artifacts and not last.record.files:
-        return ()
-    rendered = {artifact.path: artifact for artifact in desired.artifacts}
+
+def drift(last: ObservedRun) -> list[str]:
+    """What of a written run is no longer as its record says, in words a file."""
     found = []
     for path, written in sorted(last.record.files.items()):
-        artifact = rendered.get(path)
-        if artifact is None:
-            continue
         live = last.artifacts.get(path)
         if live is None:
-            found.append(ObjectChange(path, artifact.name, Action.CREATE, artifact))
-        elif replace(artifact, text=live).digest != written:
-            found.append(_compared(artifact, live, Action.UPDATE, merge_keys))
-    return tuple(found)
+            found.append(f"{path} is gone")
+        elif live_digest(live, written) != written:
+            found.append(f"{path} {EDITED}")
+    return found
 
 
-def _place(path: str) -> str:
-    """A path without the job's folder, which carries the run number."""
-    return path.split("/", 3)[-1]
+def live_digest(text: str | None, written: str) -> str | None:
+    """The `Artifact.digest` of a live text, None for none.
+
+    A text alone does not show the executable bit; where only that could differ, it does not.
+    """
+    if text is None:
+        return None
+    probe = Artifact("", text, ArtifactKind.CONFIG, "")
+    executable = replace(probe, executable=True).digest
+    return executable if executable == written else probe.digest
+
+
+def _healed_to(desired: Desired, last: ObservedRun, note: str) -> str:
+    """What is said where a run cannot be healed to the very bytes that were written."""
+    if dict(desired.record.files) == dict(last.record.files):
+        return note
+    return "written anew as this input and version render it, which is not what was there"
+
+
+def _place(path: str, record: Record) -> str:
+    """A path without what carries the run number: the job's folder, and names made like it."""
+    label = names.run_label(record.set, record.work, record.run)
+    place = path.split("/", 2)[-1]
+    return place.replace(label, "*").replace(label.replace("-", "_"), "*")
 
 
 def _name_of(path: str) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 import enum
 from dataclasses import dataclass
 
+from compiler.planning.records import Stage
 from compiler.planning.states import ObservedRun, RunState
 
 
@@ -95,6 +96,9 @@ def decide(
         return Decision(Action.UNKNOWN, reason, record.run, here, note)
 
     if state is RunState.WRITTEN:
+        if record.stage is Stage.INTENT:
+            reason = f"the apply that wrote run {record.run} did not finish"
+            return Decision(Action.UPDATE, reason, record.run, here)
         if not new:
             return Decision(Action.NOOP, "written, same digest", record.run, here, note)
         if policy.keep_runs:

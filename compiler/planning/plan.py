@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 from compiler.planning.differences import FieldChange
 from compiler.planning.outcomes import Action
@@ -86,13 +88,25 @@ class WorkChange:
         return f"{self.kind}/{self.target}/{self.work}"
 
 
+class Skipped(enum.StrEnum):
+    """Why a target was not asked: only the last is a failure."""
+
+    FILTER = "filter"
+    OFFLINE = "offline"
+    UNREACHABLE = "unreachable"
+
+
 @dataclass(frozen=True, slots=True)
 class TargetState:
-    """Whether a target was asked; `reason` says why not."""
+    """Whether a target was asked; `skipped` and `reason` (for people) say why not."""
 
     target: str
-    asked: bool
+    skipped: Skipped | None = None
     reason: str = ""
+
+    @property
+    def asked(self) -> bool:
+        return self.skipped is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,7 +123,7 @@ class Plan:
     stack: str
     scope: str
     inputs: Mapping[str, str]
-    arguments: Mapping[str, object]
+    arguments: Mapping[str, Any]
     noted: Mapping[str, str]
     works: tuple[WorkChange, ...]
     targets: tuple[TargetState, ...]
@@ -120,13 +134,20 @@ class Plan:
         return all(target.asked for target in self.targets)
 
     @property
+    def unreachable(self) -> tuple[TargetState, ...]:
+        """Targets that were asked in vain: what exit code 3 is about."""
+        return tuple(item for item in self.targets if item.skipped is Skipped.UNREACHABLE)
+
+    @property
     def has_changes(self) -> bool:
         return any(work.action.changes for work in self.works)
 
     @property
     def applyable(self) -> bool:
-        """Whether `apply` would accept the plan: without errors, and with every target that a
-        change touches asked."""
+        """Whether `apply` would accept the plan: without errors, with every target that a
+        change touches asked, and nothing left unasked by --offline."""
+        if any(target.skipped is Skipped.OFFLINE for target in self.targets):
+            return False
         silent = {target.target for target in self.targets if not target.asked}
         touched = {work.target for work in self.works if work.action.changes}
         return not self.errored and not touched & silent

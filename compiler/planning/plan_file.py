@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import hashlib
 import json
+import re
 from collections.abc import Mapping
 
 from compiler.planning.differences import FieldAction, FieldChange
@@ -15,6 +16,7 @@ from compiler.planning.plan import (
     ObjectChange,
     PlacementRow,
     Plan,
+    Skipped,
     TargetState,
     WorkChange,
 )
@@ -22,6 +24,12 @@ from compiler.planning.records import Record, Stage
 from compiler.planning.states import RunState
 from compiler.rendering.artifact import Artifact, ArtifactKind
 from compiler.rendering.filetree import FileTree
+
+# Members that are data, in which an empty text means something.
+_VERBATIM = frozenset({"before", "after", "record", "secrets", "arguments"})
+_SURROGATE = re.compile("[\ud800-\udfff]")
+# Keys are sorted, so that every saved plan begins like this.
+_BEGINNING = re.compile(r'\s*\{\s*"applyable"\s*:')
 
 
 class BadPlanFile(ValueError):
@@ -42,11 +50,9 @@ def plan_body(plan: Plan) -> dict[str, object]:
         "arguments": dict(plan.arguments),
         "inputs": dict(plan.inputs),
         "noted": dict(plan.noted),
-        "targets": [dataclasses.asdict(item) for item in plan.targets],
+        "targets": [_target_body(item) for item in plan.targets],
         "works": [_without_empty(dataclasses.asdict(item)) for item in plan.works],
     }
-    for target in body["targets"]:
-        target["name"] = target.pop("target")
     body["id"] = _id(body)
     return body
 
@@ -57,15 +63,23 @@ def plan_id(plan: Plan) -> str:
 
 
 def to_json(plan: Plan) -> str:
-    return json.dumps(plan_body(plan), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    """The saved plan; names of files that are no UTF-8 are kept as JSON's own escapes."""
+    text = json.dumps(plan_body(plan), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
+    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def is_plan(text: str) -> bool:
+    """Whether a text (or its beginning) is meant to be a saved plan, whole or not."""
+    return _BEGINNING.match(text) is not None
 
 
 def from_json(text: str) -> Plan:
     """Raise BadPlanFile for what is truncated, edited by hand, or of another version."""
     try:
         body = json.loads(text)
-    except (json.JSONDecodeError, RecursionError) as error:
-        raise BadPlanFile(f"not a plan file: {error}") from None
+    except (ValueError, RecursionError) as error:
+        cut = "cut short or " if is_plan(text) else ""
+        raise BadPlanFile(f"{cut}not a plan file: {error}") from None
     if not isinstance(body, dict) or "format_version" not in body or "works" not in body:
         raise BadPlanFile("not a plan file")
     version = str(body["format_version"])
@@ -83,7 +97,12 @@ def from_json(text: str) -> Plan:
             noted=body["noted"],
             works=tuple(_work(item) for item in body["works"]),
             targets=tuple(
-                TargetState(item["name"], item["asked"], item["reason"]) for item in body["targets"]
+                TargetState(
+                    item["name"],
+                    Skipped(item["skipped"]) if "skipped" in item else None,
+                    item["reason"],
+                )
+                for item in body["targets"]
             ),
             errored=body["errored"],
         )
@@ -97,17 +116,29 @@ def _id(body: Mapping[str, object]) -> str:
     return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
 
 
+def _target_body(state: TargetState) -> dict[str, object]:
+    body: dict[str, object] = {"name": state.target, "asked": state.asked, "reason": state.reason}
+    if state.skipped is not None:
+        body["skipped"] = str(state.skipped)
+    return body
+
+
 def _without_empty(value: object) -> object:
-    """Optional members that say nothing are left out; lists keep their length."""
+    """Optional members that say nothing are left out; data of the user's is kept as it is."""
     if isinstance(value, dict):
         return {
-            key: _without_empty(item)
+            key: item if _is_verbatim(key, item) else _without_empty(item)
             for key, item in value.items()
-            if item is not None and item != () and item != {} and item != ""
+            if item is not None and (item not in ((), {}, "") or key in ("before", "after"))
         }
     if isinstance(value, list | tuple):
         return [_without_empty(item) for item in value]
     return value
+
+
+def _is_verbatim(key: str, item: object) -> bool:
+    # `fields` are a map on a work (names to values), and a list of differences on an object.
+    return key in _VERBATIM or (key == "fields" and isinstance(item, dict))
 
 
 def _work(body: dict) -> WorkChange:

@@ -1,7 +1,8 @@
-"""Writing a tree of artifacts: each file whole or not at all."""
+"""Files on disk: written whole or not at all, read as the bytes that they are."""
 
 from __future__ import annotations
 
+import hashlib
 import os
 import tempfile
 from collections.abc import Iterable
@@ -10,34 +11,53 @@ from pathlib import Path
 from compiler.rendering.artifact import Artifact
 
 
-def write_atomically(path: Path, text: str, *, executable: bool = False) -> None:
-    """Replace the file at `path` in one step; a reader sees the old text or the new one."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".triplane-", suffix=".tmp")
+def write_atomically(
+    path: Path,
+    text: str,
+    *,
+    executable: bool = False,
+    scratch: Path | None = None,
+    durable: bool = True,
+) -> None:
+    """Replace the file at `path` in one step; a reader sees the old text or the new one.
+
+    The half-written file lies in `scratch` (on the same file system), by default beside `path`.
+    With `durable` the new text is on the disk before the old one goes. Raise OSError, which
+    names `path` whatever went wrong.
+    """
+    folder = scratch or path.parent
     try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-            stream.flush()
-            os.fsync(stream.fileno())
-        Path(temporary).chmod(0o755 if executable else 0o644)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+        path.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=folder, prefix=".triplane-", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+                stream.write(text)
+                if durable:
+                    stream.flush()
+                    os.fsync(stream.fileno())
+            Path(temporary).chmod(0o755 if executable else 0o644)
+            Path(temporary).replace(path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
+    except OSError as error:
+        raise _named(error, path) from None
 
 
 def create_only(path: Path, text: str) -> bool:
     """Write `text` to a file that must not exist yet; False if it does."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=".triplane-", suffix=".tmp")
-    with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-        stream.write(text)
     try:
-        os.link(temporary, path)
+        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
     except FileExistsError:
         return False
-    finally:
-        Path(temporary).unlink()
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
+            stream.write(text)
+    except OSError as error:
+        path.unlink(missing_ok=True)
+        raise _named(error, path) from None
     return True
 
 
@@ -46,17 +66,15 @@ def write_tree(out: Path, artifacts: Iterable[Artifact]) -> list[str]:
     changed = []
     for artifact in artifacts:
         target = out / artifact.path
-        if target.is_file() and digest_on_disk(target) == artifact.digest:
+        if digest_on_disk(target) == artifact.digest:
             continue
-        write_atomically(target, artifact.text, executable=artifact.executable)
+        write_atomically(target, artifact.text, executable=artifact.executable, durable=False)
         changed.append(artifact.path)
     return changed
 
 
 def digest_on_disk(path: Path) -> str | None:
-    """The `Artifact.digest` of what lies at `path`, None if nothing does."""
-    import hashlib
-
+    """The `Artifact.digest` of what lies at `path`, None if no file does."""
     try:
         content = path.read_bytes()
         executable = path.stat().st_mode & 0o100
@@ -65,10 +83,24 @@ def digest_on_disk(path: Path) -> str | None:
     return hashlib.sha256((b"x" if executable else b"-") + content).hexdigest()
 
 
+def text_on_disk(path: Path) -> str | None:
+    """What lies at `path` with its line ends as they are, None if no file does.
+
+    Bytes that are not UTF-8 show as U+FFFD: such a text equals none that was rendered.
+    """
+    try:
+        return path.read_bytes().decode("utf-8", "replace")
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
+
+
 def remove_file(out: Path, relative: str) -> None:
     """Remove one file below `out` and the folders that it leaves empty."""
     path = out / relative
-    path.unlink(missing_ok=True)
+    try:
+        path.unlink(missing_ok=True)
+    except NotADirectoryError:  # one of its folders is a file now: it is gone already
+        return
     for folder in path.parents:
         if folder == out or not folder.is_relative_to(out):
             break
@@ -76,3 +108,8 @@ def remove_file(out: Path, relative: str) -> None:
             folder.rmdir()
         except OSError:
             break
+
+
+def _named(error: OSError, path: Path) -> OSError:
+    """The same error about `path`, not about a temporary file that nobody knows."""
+    return type(error)(error.errno, error.strerror or str(error), str(path))

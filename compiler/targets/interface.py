@@ -160,6 +160,9 @@ class Deployer(Protocol):
 
     def unlock(self) -> None: ...
 
+    def break_lock(self) -> str | None:
+        """Remove the lock whoever holds it; returns who did, None if nobody."""
+
     def execute(self, step: Step, progress: Progress) -> Record:
         """Do one step so that a kill at any point leaves it to be completed by the next
         call with the same step: intent, object, identity. Returns the record as it now is."""

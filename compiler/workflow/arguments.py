@@ -6,9 +6,13 @@ Values of secrets are no arguments: they are handed over again at apply.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from typing import Any
 
-from compiler.model import Overrides
+from compiler.diagnostics import WrongUsage
+from compiler.model import Overrides, Stack
+from compiler.source import suggest
+from compiler.workflow import places
 
 _FLAGS = ("offline", "rerun", "replace_running", "move", "allow_empty", "every_target")
 _LISTS = ("only", "names")
@@ -30,10 +34,13 @@ class PlanOptions:
 
 
 def plan_arguments(
-    paths: Sequence[str], options: PlanOptions, overrides: Overrides | None
+    paths: Sequence[str], options: PlanOptions, overrides: Overrides | None, stack: Stack
 ) -> dict[str, object]:
-    """JSON-able, with nothing in it that was not asked for."""
-    asked: dict[str, object] = {"paths": list(paths)}
+    """JSON-able, with nothing in it that was not asked for; paths start at `root`."""
+    asked: dict[str, object] = {
+        "paths": [places.shown(path, stack) for path in paths],
+        "root": places.base_argument(stack),
+    }
     asked.update({name: True for name in _FLAGS if getattr(options, name)})
     asked.update({name: list(getattr(options, name)) for name in _LISTS if getattr(options, name)})
     given = {
@@ -47,13 +54,45 @@ def plan_arguments(
     return asked
 
 
-def overrides_from_arguments(arguments: Mapping[str, object]) -> Overrides:
+def overrides_from_arguments(arguments: Mapping[str, Any]) -> Overrides:
     """The overrides of a saved plan, without secrets."""
-    given = arguments.get("overrides", {})
-    assert isinstance(given, dict)
-    return Overrides(
-        **{
-            name: tuple(tuple(pair) for pair in value) if isinstance(value, list) else value
-            for name, value in given.items()
-        }
+    given: dict[str, Any] = arguments.get("overrides", {})
+    values: dict[str, Any] = {
+        name: tuple(tuple(pair) for pair in value) if isinstance(value, list) else value
+        for name, value in given.items()
+    }
+    return Overrides(**values)
+
+
+def with_values(overrides: Overrides | None, environ: Mapping[str, str] | None) -> Overrides:
+    """The overrides with the variables of the environment that `--env NAME` asks for.
+
+    A plan holds what was planned with; the environment of its apply says nothing.
+    """
+    overrides = overrides or Overrides()
+    given = environ or {}
+    return replace(
+        overrides,
+        env=tuple(
+            (name, given.get(name, value)) if value is None else (name, value)
+            for name, value in overrides.env
+        ),
     )
+
+
+def require_targets(only: Sequence[str], stack: Stack) -> None:
+    """Raise WrongUsage for a `--target` that the stack does not have."""
+    for key in only:
+        if key not in stack.targets:
+            close = suggest(key, stack.targets)
+            hint = f"did you mean `{close}`?" if close else f"it has {', '.join(stack.targets)}"
+            raise WrongUsage(f"stack `{stack.name}` has no target `{key}`; {hint}")
+
+
+def require_works(names: Sequence[str], known: Sequence[str]) -> None:
+    """Raise WrongUsage for a `--work` that no input holds."""
+    for name in names:
+        if name not in known:
+            close = suggest(name, known)
+            hint = f"; did you mean `{close}`?" if close else ""
+            raise WrongUsage(f"no input holds a task `{name}`{hint}")

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from compiler.diagnostics import Diagnostic, Diagnostics, Related, Severity
 from compiler.diagnostics.codes import workflow as codes
-from compiler.model import GitWorkdir, LocalWorkdir, Resources, Stack, TargetSpec, Task
+from compiler.model import GitWorkdir, LocalWorkdir, Origin, Resources, Stack, TargetSpec, Task
 from compiler.placement import Placement, Row, matching_targets, place
 from compiler.placement.accelerators import names_of, resolve_accelerators
 from compiler.planning import digests
@@ -126,7 +126,7 @@ def render_project(
 
 
 def _trees(task: Task, root: str | None, diagnostics: Diagnostics) -> Iterable[FileTree]:
-    wanted: list[tuple[str, str, object]] = []
+    wanted: list[tuple[str, str, Origin]] = []
     if isinstance(task.workdir, LocalWorkdir):
         wanted.append(("~/sky_workdir", task.workdir.path, task.workdir.origin))
     elif isinstance(task.workdir, GitWorkdir):

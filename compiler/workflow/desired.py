@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+
 from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Deployer, Stack, TargetSpec, Task
 from compiler.placement import Placement, Row
 from compiler.planning import digests
 from compiler.planning.changes import Desired
-from compiler.planning.plan import PlacementRow
+from compiler.planning.plan import PlacementRow, WorkChange
 from compiler.planning.records import Record, Stage
 from compiler.rendering import filetree
 from compiler.rendering.artifact import Artifact
 from compiler.targets.interface import Job
+from compiler.workflow import places
 from compiler.workflow.compile import Prepared
 
 # The name under which a target's own files are recorded; no task can be called that.
@@ -53,10 +56,10 @@ def desired_of(
     return Desired(
         record=record,
         artifacts=artifacts,
-        uploads=job.trees,
+        uploads=tuple(places.portable(tree, job.stack) for tree in job.trees),
         required=tuple(required),
         placement=tuple(placement_row(row, placement) for row in placement.rows),
-        locate=lambda key: _location(job.task, key),
+        locate=lambda key: _location(job, key),
     )
 
 
@@ -85,6 +88,18 @@ def secret_values(task: Task, stack: Stack, target_key: str) -> dict[str, str]:
         for name, secret in task.secrets.items()
         if secret.value is not None and target_key not in stack.secrets.get(name, {})
     }
+
+
+def values_to_hand_over(
+    works: Iterable[WorkChange], tasks: Mapping[str, Task], stack: Stack
+) -> dict[str, dict[str, str]]:
+    """By work and name, the values that an apply of these changes hands over."""
+    values: dict[str, dict[str, str]] = {}
+    for change in works:
+        if change.secrets and change.work in tasks:
+            found = secret_values(tasks[change.work], stack, change.target)
+            values.setdefault(change.work, {}).update(found)
+    return values
 
 
 def placement_row(row: Row, placement: Placement) -> PlacementRow:
@@ -124,8 +139,13 @@ def _secrets(job: Job, diagnostics: Diagnostics) -> tuple[dict[str, str], list[s
     return values, required
 
 
-def _location(task: Task, key: str) -> str | None:
+def _location(job: Job, key: str) -> str | None:
     """`file:line:column` of the field behind a spec key such as `resources.cpus`."""
+    location = _written_at(job.task, key)
+    return None if location is None else places.located(location, job.stack)
+
+
+def _written_at(task: Task, key: str) -> str | None:
     head, _, rest = key.partition(".")
     if head == "resources":
         candidate = task.resources.candidates[0]

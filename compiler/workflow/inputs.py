@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Mapping
 
 from compiler.model import Stack
+from compiler.workflow import places
 from compiler.workflow.compile import Prepared
 
 
@@ -21,15 +22,15 @@ def input_digests(
     digests = {label(path, stack): digest for path, digest in files.items()}
     for item in prepared:
         for tree in item.trees:
-            digests[f"{label(tree.local or tree.git_url or '', stack)}/"] = tree.digest
+            place = tree.git_url if tree.local is None else label(tree.local, stack)
+            digests[f"{place}/"] = tree.digest
     source = stack.origin.document.source
     digests[label(source.path, stack)] = hashlib.sha256(source.text.encode()).hexdigest()
     return dict(sorted(digests.items()))
 
 
 def label(path: str, stack: Stack) -> str:
-    if path.startswith("<") or "://" in path:
+    if places.is_special(path):
         return path
-    # Links are kept as they are written: abspath and not resolve.
-    base = os.path.dirname(os.path.abspath(stack.origin.document.source.path))  # noqa: PTH100,PTH120
-    return os.path.relpath(os.path.abspath(path), base).replace(os.sep, "/")  # noqa: PTH100
+    folder = places.stack_folder(stack)
+    return os.path.relpath(os.path.abspath(path), folder).replace(os.sep, "/")  # noqa: PTH100

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from compiler.diagnostics import TargetUnreachable, TriplaneError, WrongUsage
 from compiler.model import Stack
-from compiler.planning.states import ObservedRun, RunState
+from compiler.planning.states import REMOVED, ObservedRun, RunState
 from compiler.source import suggest
 from compiler.targets.registry import deployer_of
 from compiler.workflow.observe import World, look
@@ -32,7 +32,7 @@ class RunStatus:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """All runs, and the targets that could not be asked with their reasons."""
+    """All runs, and the targets that were asked in vain with their reasons."""
 
     runs: tuple[RunStatus, ...]
     silent: dict[str, str]
@@ -53,15 +53,14 @@ def status(stack: Stack, names: Sequence[str] = (), *, only: Sequence[str] = ())
             identity=run.record.identity,
             extra=run.record.extra,
         )
-        for key, run in world.runs()
-        if not run.record.work.startswith("_") and run.record.outcome != "removed"
+        for key, run in _there(world)
+        if world.may_change(key)
     ]
     if names:
         _require_known(names, {item.work for item in shown}, world)
         shown = [item for item in shown if item.work in names]
     shown.sort(key=lambda item: (item.work, item.run, item.target))
-    silent = {key: why for key, why in world.silent.items() if key not in only or not only}
-    return Status(tuple(shown), silent)
+    return Status(tuple(shown), world.unreachable)
 
 
 class Waited(enum.IntEnum):
@@ -127,15 +126,15 @@ def logs(
 def cancel(stack: Stack, names: Sequence[str]) -> list[tuple[str, TriplaneError | None]]:
     """End the live runs of `names`; returns (what, error) for each."""
     world = look(stack, with_artifacts=False)
+    found = {name: _one_run(world, name, None) for name in names}  # before any is ended
     results: list[tuple[str, TriplaneError | None]] = []
-    for name in names:
-        key, found = _one_run(world, name, None)
-        what = f"{name} run {found.record.run} on {key}"
-        if not found.state.is_live and found.state is not RunState.WRITTEN:
-            results.append((f"{what} has ended ({found.state})", None))
+    for name, (key, run) in found.items():
+        what = f"{name} run {run.record.run} on {key}"
+        if not run.state.is_live and run.state is not RunState.WRITTEN:
+            results.append((f"{what} has ended ({run.state})", None))
             continue
         try:
-            world.deployers[key].cancel(found)
+            world.deployers[key].cancel(run)
             results.append((f"{what} cancelled", None))
         except TriplaneError as error:
             results.append((what, error))
@@ -144,7 +143,7 @@ def cancel(stack: Stack, names: Sequence[str]) -> list[tuple[str, TriplaneError 
 
 def check(stack: Stack) -> list[tuple[str, str, TriplaneError | None]]:
     """(target key, what it said, error) for each target of the stack."""
-    answers = []
+    answers: list[tuple[str, str, TriplaneError | None]] = []
     for key, spec in stack.targets.items():
         try:
             answers.append((key, deployer_of(stack, spec).check(), None))
@@ -153,13 +152,19 @@ def check(stack: Stack) -> list[tuple[str, str, TriplaneError | None]]:
     return answers
 
 
-def unlock(stack: Stack) -> list[tuple[str, str | None]]:
-    """Break the locks of all targets; (target key, who held it) for each."""
-    return [(key, deployer_of(stack, spec).break_lock()) for key, spec in stack.targets.items()]
+def unlock(stack: Stack) -> list[tuple[str, str | None, TriplaneError | None]]:
+    """Break the locks of all targets; (target key, who held it, error) for each."""
+    answers: list[tuple[str, str | None, TriplaneError | None]] = []
+    for key, spec in stack.targets.items():
+        try:
+            answers.append((key, deployer_of(stack, spec).break_lock(), None))
+        except TriplaneError as error:
+            answers.append((key, None, error))
+    return answers
 
 
 def _latest(world: World, names: Sequence[str]) -> dict[str, ObservedRun]:
-    known = {run.record.work for _, run in world.runs() if not run.record.work.startswith("_")}
+    known = _known(world)
     if names:
         _require_known(names, known, world)
     latest = {}
@@ -184,15 +189,29 @@ def _verdict(states: Sequence[RunState], until: str) -> Waited:
 
 
 def _one_run(world: World, name: str, number: int | None) -> tuple[str, ObservedRun]:
+    """The last declared run, else the last that was added by hand; or the run `number`."""
+    _require_known([name], _known(world), world)
     if number is None:
         key, found = world.last_run(name)
         if key is not None and found is not None:
             return key, found
+    runs = [(key, run) for key, run in _there(world) if run.record.work == name]
+    if number is not None:
+        runs = [(key, run) for key, run in runs if run.record.run == number]
+    if not runs:
+        raise WrongUsage(f"{name} has no run {number}")
+    return max(runs, key=lambda item: item[1].record.run)
+
+
+def _there(world: World) -> Iterable[tuple[str, ObservedRun]]:
+    """Runs of works, without those whose files were retired."""
     for key, run in world.runs():
-        if run.record.work == name and run.record.run == number:
-            return key, run
-    _require_known([name], {run.record.work for _, run in world.runs()}, world)
-    raise WrongUsage(f"{name} has no run {number}")
+        if not run.record.work.startswith("_") and run.record.outcome != REMOVED:
+            yield key, run
+
+
+def _known(world: World) -> set[str]:
+    return {run.record.work for _, run in _there(world)}
 
 
 def _require_known(names: Sequence[str], known: set[str], world: World) -> None:

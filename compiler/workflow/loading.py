@@ -8,10 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from compiler import model, source
-from compiler.diagnostics import Diagnostics, Related
+from compiler.diagnostics import Diagnostics, Related, Span
 from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Group, Overrides, Pipeline, Stack, Task, Volume
 from compiler.source import Kind, Unit
+from compiler.source.reading import shown_path
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +69,21 @@ def load(
 
 def load_stack(path: str, diagnostics: Diagnostics) -> Stack | None:
     """The stack at `path`, or None with the reasons in `diagnostics`."""
-    loaded = load([path], diagnostics)
-    if loaded.stacks:
-        return loaded.stacks[0]
-    if not diagnostics.has_errors:
+    if Path(path).is_dir():
+        shown = shown_path(path)
         diagnostics.add(
-            codes.NO_DOCUMENT.at(
-                None, f"`{path}` is no stack file", expected="a document with `set:` and `targets:`"
+            codes.NOT_A_STACK.at(None, f"`{shown}` is a folder", hint="name the stack file in it")
+        )
+        return None
+    units = source.read_units([path], diagnostics)
+    for unit in units:
+        if unit.kind is Kind.STACK:
+            return model.build_stack(unit.documents[0], diagnostics)
+        diagnostics.add(
+            codes.NOT_A_STACK.at(
+                Span.of_whole_line(unit.source, 1),
+                f"this is a {unit.kind}, and no stack",
+                expected="a document with `set:` and `targets:`",
             )
         )
     return None

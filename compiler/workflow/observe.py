@@ -6,18 +6,23 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from compiler.diagnostics import TargetUnreachable
+from compiler.diagnostics import TargetUnreachable, WorkFailed
 from compiler.model import Deployer as DeployerKind
 from compiler.model import Stack, TargetSpec
-from compiler.planning.plan import TargetState
+from compiler.planning.plan import Skipped, TargetState
 from compiler.planning.states import Observation, ObservedRun
 from compiler.targets.interface import Deployer
 from compiler.targets.registry import deployer_of
+from compiler.workflow.arguments import require_targets
 
 
 @dataclass(frozen=True, slots=True)
 class World:
-    """What the targets of a stack said; a target that was not asked has no observation."""
+    """What the targets of a stack said; nothing is known of one without an observation.
+
+    `targets` says which of them may be changed: a directory that `--target` left out is
+    observed, and not asked.
+    """
 
     deployers: Mapping[str, Deployer] = field(default_factory=dict)
     observations: Mapping[str, Observation] = field(default_factory=dict)
@@ -43,10 +48,27 @@ class World:
             for run in observation.runs:
                 yield key, run
 
+    def may_change(self, key: str) -> bool:
+        """Whether a target was asked, and is not only looked at."""
+        return any(state.target == key and state.asked for state in self.targets)
+
+    @property
+    def unreachable(self) -> dict[str, str]:
+        """Targets that were asked in vain, with the reason."""
+        return {
+            state.target: state.reason
+            for state in self.targets
+            if state.skipped is Skipped.UNREACHABLE
+        }
+
     @property
     def silent(self) -> dict[str, str]:
-        """Targets that were not asked, with the reason."""
-        return {state.target: state.reason for state in self.targets if not state.asked}
+        """Targets of which nothing is known, with the reason."""
+        return {
+            state.target: state.reason
+            for state in self.targets
+            if state.target not in self.observations
+        }
 
 
 def look(
@@ -58,19 +80,27 @@ def look(
     with_capacity: bool = False,
     parallel: int = 8,
 ) -> World:
-    """Observe every target of the stack at once. `offline` asks directories alone."""
+    """Observe every target of the stack at once; `only` and `offline` leave some out.
+
+    Directories left out by `only` are looked at all the same, as that costs nothing and tells
+    where work is. Raise WrongUsage for a target that the stack does not have.
+    """
+    require_targets(only, stack)
     wanted: list[TargetSpec] = []
-    skipped: dict[str, str] = {}
+    skipped: dict[str, tuple[Skipped, str]] = {}
     for key, spec in stack.targets.items():
         if only and key not in only:
-            skipped[key] = "left out by --target"
+            skipped[key] = (Skipped.FILTER, "left out by --target")
         elif offline and spec.deployer is not DeployerKind.DIRECTORY:
-            skipped[key] = "not asked (--offline)"
-        else:
+            skipped[key] = (Skipped.OFFLINE, "not asked (--offline)")
+        if key not in skipped or spec.deployer is DeployerKind.DIRECTORY:
             wanted.append(spec)
 
     def ask(spec: TargetSpec):
-        deployer = deployer_of(stack, spec)
+        try:
+            deployer = deployer_of(stack, spec)
+        except WorkFailed as error:  # this version has no deployer for it
+            return None, None, None, str(error)
         try:
             observation = deployer.observe(with_artifacts)
             capacity = deployer.capacity() if with_capacity else None
@@ -85,14 +115,13 @@ def look(
         answers = [ask(spec) for spec in wanted]
     deployers, observations, free = {}, {}, {}
     for spec, (deployer, observation, capacity, reason) in zip(wanted, answers, strict=True):
-        deployers[spec.key] = deployer
+        if deployer is not None:
+            deployers[spec.key] = deployer
         if observation is None:
-            skipped[spec.key] = reason
+            skipped.setdefault(spec.key, (Skipped.UNREACHABLE, reason))
             continue
         observations[spec.key] = observation
         if capacity is not None:
             free[spec.key] = dict(capacity.free)
-    states = tuple(
-        TargetState(key, key not in skipped, skipped.get(key, "")) for key in stack.targets
-    )
+    states = tuple(TargetState(key, *skipped.get(key, (None, ""))) for key in stack.targets)
     return World(deployers, observations, free, states)

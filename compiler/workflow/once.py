@@ -8,14 +8,17 @@ from dataclasses import replace
 from compiler.diagnostics import Diagnostics, TargetUnreachable
 from compiler.model import Overrides, Stack
 from compiler.planning.changes import work_change
-from compiler.planning.outcomes import Action, Decision
+from compiler.planning.outcomes import Action, Decision, Policy
 from compiler.planning.plan import Plan, WorkChange
 from compiler.targets.registry import merge_keys_of
 from compiler.workflow import compile as compiling
+from compiler.workflow import places
+from compiler.workflow.arguments import require_targets
 from compiler.workflow.desired import desired_of
 from compiler.workflow.observe import look
 from compiler.workflow.planner import Planned
 from compiler.workflow.rendering import load_tasks
+from compiler.workflow.set_changes import plan_projects
 
 
 def plan_runs(
@@ -31,10 +34,11 @@ def plan_runs(
 
     With several, each sees its number in SKYPILOT_JOB_RANK and theirs in SKYPILOT_NUM_JOBS.
     """
+    require_targets(only, stack)
     diagnostics = Diagnostics()
     loaded = load_tasks(paths, stack, diagnostics, overrides=overrides, environ=environ)
     diagnostics.raise_if_errors()
-    world = look(stack, only=only, with_artifacts=False, with_capacity=True)
+    world = look(stack, only=only, with_capacity=True)
     works: list[WorkChange] = []
     for work in loaded.works:
         prepared = compiling.prepare(work, stack, diagnostics)
@@ -63,13 +67,14 @@ def plan_runs(
                 Action.CREATE, "asked for by `triplane run`", first + rank, frozenset((None,))
             )
             works.append(work_change(desired, None, decision, merge_keys_of(spec)))
+    works.extend(plan_projects(stack, world, works, Policy(), diagnostics))
     diagnostics.raise_if_errors()
     plan = Plan(
         set=stack.set_name,
-        stack=stack.origin.document.source.path,
+        stack=places.shown(stack.origin.document.source.path, stack),
         scope="paths",
-        inputs=dict(loaded.inputs),
-        arguments={"paths": list(paths)},
+        inputs={},
+        arguments={"paths": [places.shown(path, stack) for path in paths]},
         noted={},
         works=tuple(works),
         targets=world.targets,

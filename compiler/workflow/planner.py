@@ -11,7 +11,14 @@ from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Overrides, Stack
 from compiler.planning.plan import Plan, WorkChange
 from compiler.workflow import compile as compiling
-from compiler.workflow.arguments import PlanOptions, plan_arguments
+from compiler.workflow import places, set_changes
+from compiler.workflow.arguments import (
+    PlanOptions,
+    plan_arguments,
+    require_targets,
+    require_works,
+    with_values,
+)
 from compiler.workflow.inputs import input_digests
 from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import World, look
@@ -39,11 +46,23 @@ def plan(
 ) -> Planned:
     """Plan the works at `paths`, or the whole set (and only then deletions) without paths.
 
-    Raise InvalidInput for wrong input. A target that is away makes the plan incomplete.
+    Raise InvalidInput for wrong input, WrongUsage for options that name what is not there. A
+    target that is away makes the plan incomplete.
     """
     options = options or PlanOptions()
+    overrides = with_values(overrides, environ)
+    require_targets(options.only, stack)
     diagnostics = Diagnostics()
-    loaded = load_tasks(paths, stack, diagnostics, overrides=overrides, environ=environ)
+    loaded = load_tasks(
+        paths,
+        stack,
+        diagnostics,
+        overrides=overrides,
+        environ=environ,
+        may_be_empty=options.allow_empty,
+    )
+    if not diagnostics.has_errors:
+        require_works(options.names, [work.name for work in loaded.works])
     prepared = [
         compiling.prepare(work, stack, diagnostics)
         for work in loaded.works
@@ -57,29 +76,38 @@ def plan(
         with_capacity=True,
         parallel=options.parallel,
     )
-    planner = WorkPlanner(stack, options, world, diagnostics, from_paths=bool(paths))
+    planner = WorkPlanner(
+        stack,
+        options,
+        world,
+        diagnostics,
+        # A name from the command line is no name of the set's, wherever the file lies.
+        declared=None if not paths else () if overrides.name else stack.inputs,
+    )
     works: list[WorkChange] = []
     for item in prepared:
         works.extend(planner.plan_work(item))
-    whole_set = not paths and not options.names
+    whole_set = not paths and not options.names and not options.only
     if whole_set:
-        works.extend(planner.plan_removals({work.name for work in loaded.works}))
-        recorded = any(not run.record.ad_hoc for _, run in world.runs())
+        wanted = {work.name for work in loaded.works}
+        works.extend(set_changes.plan_removals(world, wanted, planner.policy()))
+        recorded = any(set_changes.is_declared(run) for _, run in world.runs())
         if not loaded.works and recorded and not options.allow_empty:
             diagnostics.add(
                 codes.EMPTY_SET.at(
-                    stack.origin.span("set"), f"set `{stack.set_name}` has no task left"
+                    stack.origin.span("set"),
+                    f"set `{stack.set_name}` has no task left",
+                    hint="say --allow-empty if everything is to go",
                 )
             )
-    works.extend(planner.plan_projects(works))
+    works.extend(set_changes.plan_projects(stack, world, works, planner.policy(), diagnostics))
     diagnostics.raise_if_errors()
-    stack_source = stack.origin.document.source
     result = Plan(
         set=stack.set_name,
-        stack=stack_source.path,
+        stack=places.shown(stack.origin.document.source.path, stack),
         scope="set" if whole_set else "paths",
         inputs=input_digests(loaded.inputs, prepared, stack),
-        arguments=plan_arguments(paths, options, overrides),
+        arguments=plan_arguments(paths, options, overrides, stack),
         noted={"triplane": __version__},
         works=tuple(sorted(works, key=lambda change: (change.work, change.target))),
         targets=world.targets,

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler.diagnostics import Diagnostic, Diagnostics
+from compiler.diagnostics import Diagnostic, Diagnostics, Related
 from compiler.diagnostics.codes import workflow as codes
-from compiler.model import Overrides, Stack, TargetSpec
+from compiler.diagnostics.codes.source import NO_INPUT_FILES
+from compiler.model import Overrides, Stack, TargetSpec, names
 from compiler.placement import Placement
 from compiler.rendering.artifact import Artifact
 from compiler.rendering.tree import write_tree
+from compiler.source import discover
+from compiler.source.reading import shown_path
 from compiler.workflow import compile as compiling
-from compiler.workflow.loading import Loaded, load
+from compiler.workflow.arguments import require_targets
+from compiler.workflow.loading import Loaded, Work, load
 
 Progress = Callable[[str], None]
 
@@ -45,6 +49,7 @@ def render(
     With `every_target` each task is rendered for each target that can take it. `only` names
     the targets to consider. Raise InvalidInput with all errors; then nothing is returned.
     """
+    require_targets(only, stack)
     diagnostics = Diagnostics()
     loaded = load_tasks(paths, stack, diagnostics, overrides=overrides, environ=environ)
     artifacts: list[Artifact] = []
@@ -75,10 +80,14 @@ def load_tasks(
     *,
     overrides: Overrides | None = None,
     environ: Mapping[str, str] | None = None,
+    may_be_empty: bool = False,
 ) -> Loaded:
-    """The works at `paths`, else of the stack's inputs; what cannot be rendered is an error."""
+    """The works at `paths`, else of the stack's inputs; what cannot be rendered is an error.
+
+    With `may_be_empty` an input folder of the stack without any file is fine.
+    """
     loaded = load(
-        paths or stack.inputs,
+        paths or _inputs(stack, diagnostics, may_be_empty),
         diagnostics,
         overrides=overrides,
         environ=environ,
@@ -99,4 +108,38 @@ def load_tasks(
             )
     if paths and not loaded.works and not diagnostics.has_errors:
         diagnostics.add(codes.NO_DOCUMENT.at(None, f"no task in {', '.join(paths)}"))
+    diagnostics.extend(_collisions(loaded.works, stack))
     return loaded
+
+
+def _inputs(stack: Stack, diagnostics: Diagnostics, may_be_empty: bool) -> list[str]:
+    """The stack's inputs that hold a file; an empty folder is an error unless it may be one."""
+    found = []
+    for place in stack.inputs:
+        if Path(place).is_dir() and not discover([place], Diagnostics()):
+            if not may_be_empty:
+                diagnostics.add(
+                    NO_INPUT_FILES.at(
+                        stack.origin.span("set", "inputs"),
+                        f"the input folder `{shown_path(place)}` holds no *.yaml or *.yml file",
+                        hint="if what came from it is to go: `triplane plan --allow-empty`",
+                    )
+                )
+            continue
+        found.append(place)
+    return found
+
+
+def _collisions(works: Sequence[Work], stack: Stack) -> Iterable[Diagnostic]:
+    """Works of different names that are the same to a platform."""
+    by_label: dict[str, Work] = {}
+    for work in works:
+        label = names.work_label(stack.set_name, work.name)
+        first = by_label.setdefault(label, work)
+        if first is not work:
+            yield codes.WORK_NAME_COLLISION.at(
+                work.task.origin.span("name"),
+                f"objects of `{work.name}` and `{first.name}` would both be called `{label}`",
+                hint="give one of them another `name:`",
+                related=[Related("the first one", first.task.origin.span("name"))],
+            )

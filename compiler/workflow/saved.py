@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler.diagnostics import Diagnostics, InvalidInput, PlanOutdated
+from compiler.diagnostics import Diagnostics, InvalidInput, PlanOutdated, WrongUsage
 from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Overrides, Stack
 from compiler.planning.plan import Plan
 from compiler.planning.plan_file import BadPlanFile, from_json
 from compiler.workflow import compile as compiling
+from compiler.workflow import places
 from compiler.workflow.arguments import overrides_from_arguments
-from compiler.workflow.desired import secret_values
+from compiler.workflow.desired import values_to_hand_over
 from compiler.workflow.inputs import input_digests
 from compiler.workflow.loading import load_stack
 from compiler.workflow.planner import Planned
@@ -42,10 +43,13 @@ def open_plan(
 
     Raise InvalidInput for a file that is no plan of this format, PlanOutdated if an input
     (YAML, stack, files) is no longer what it was. `overrides` hands over secrets again; the
-    other overrides are the plan's own.
+    other overrides are the plan's own, and others than secrets raise WrongUsage.
     """
+    handed_over = overrides or Overrides()
+    if replace(handed_over, secret=()):
+        raise WrongUsage("a saved plan is applied as it is: only --secret goes with it")
     try:
-        plan = from_json(Path(path).read_text(encoding="utf-8"))
+        plan = from_json(Path(path).read_bytes().decode("utf-8"))
     except (BadPlanFile, UnicodeDecodeError) as error:
         raise InvalidInput([codes.BAD_PLAN.at(None, f"{path}: {error}")]) from None
     diagnostics = Diagnostics()
@@ -56,40 +60,45 @@ def open_plan(
         raise PlanOutdated([f"the plan is of set {plan.set!r}, the stack's is {stack.set_name!r}"])
     if plan.scope == "destroy":
         return Opened(plan, stack, {})
-    handed_over = (overrides or Overrides()).secret
-    own = replace(overrides_from_arguments(plan.arguments), secret=handed_over)
-    paths = tuple(plan.arguments.get("paths", ()))
-    loaded = load_tasks(paths, stack, diagnostics, overrides=own, environ=environ)
+    stack = places.with_base(stack, str(plan.arguments["root"]))
+    own = replace(overrides_from_arguments(plan.arguments), secret=handed_over.secret)
+    loaded = load_tasks(
+        [_opened(item, stack) for item in plan.arguments["paths"]],
+        stack,
+        diagnostics,
+        overrides=own,
+        environ=environ,
+        may_be_empty="allow_empty" in plan.arguments,
+    )
     names = plan.arguments.get("names")
     prepared = [
         compiling.prepare(work, stack, diagnostics)
         for work in loaded.works
         if not names or work.name in names
     ]
-    now = input_digests(loaded.inputs, prepared, stack)
-    moved = [
-        f"{name} {'changed' if name in now else 'is gone'}"
-        for name, digest in plan.inputs.items()
-        if now.get(name) != digest
-    ]
-    moved += [f"{name} is new" for name in now if name not in plan.inputs]
+    moved = list(_moved(plan.inputs, input_digests(loaded.inputs, prepared, stack)))
     if moved:
         raise PlanOutdated(moved)
     diagnostics.raise_if_errors()
     tasks = {item.work.name: item.task for item in prepared}
-    secrets = {
-        change.work: secret_values(tasks[change.work], stack, change.target)
-        for change in plan.works
-        if change.work in tasks
-    }
-    return Opened(plan, stack, secrets)
+    return Opened(plan, stack, values_to_hand_over(plan.works, tasks, stack))
 
 
 def secrets_for(planned: Planned, stack: Stack) -> SecretValues:
     """The values that an apply of this fresh plan hands over."""
     tasks = {work.name: work.task for work in planned.loaded.works}
-    return {
-        change.work: secret_values(tasks[change.work], stack, change.target)
-        for change in planned.plan.works
-        if change.work in tasks
-    }
+    return values_to_hand_over(planned.plan.works, tasks, stack)
+
+
+def _opened(path: str, stack: Stack) -> str:
+    """A path of the plan's arguments, which start at its base."""
+    return path if places.is_special(path) else str(Path(places.base_of(stack)) / path)
+
+
+def _moved(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+    for name, digest in then.items():
+        if now.get(name) != digest:
+            yield f"{name} {'changed' if name in now else 'is gone'}"
+    for name in now:
+        if name not in then:
+            yield f"{name} is new"

@@ -11,13 +11,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from compiler.diagnostics import Diagnostic, Diagnostics, WrongUsage
-from compiler.model import Overrides, Stack
+from compiler.model import Overrides, Stack, names
 from compiler.planning.changes import object_changes
 from compiler.planning.differences import MergeKeys
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import ObjectChange
+from compiler.rendering.tree import text_on_disk
 from compiler.targets.registry import merge_keys_of
 from compiler.workflow.loading import load_stack
 from compiler.workflow.rendering import Rendering, render
@@ -47,7 +49,7 @@ def diff(
     environ: Mapping[str, str] | None = None,
 ) -> TreeDiff:
     """Compare what is rendered now with the folder or the git revision `against`."""
-    options = {
+    options: dict[str, Any] = {
         "only": only,
         "every_target": every_target,
         "overrides": overrides,
@@ -55,7 +57,7 @@ def diff(
     }
     now = render(paths, stack, **options)
     if Path(against).is_dir():
-        before = _read_folder(Path(against), now)
+        before = _read_folder(Path(against), now, stack, only, of_works=bool(paths))
     else:
         with _checked_out(against) as root:
             before = _rendered_there(root, paths, stack, options)
@@ -74,15 +76,25 @@ def _merge_keys(stack: Stack) -> MergeKeys:
     return lambda api_version, kind, path: None
 
 
-def _read_folder(folder: Path, now: Rendering) -> dict[str, str]:
-    """The texts below the folders of the targets that were rendered."""
-    targets = {tuple(artifact.path.split("/", 2)[:2]) for artifact in now.artifacts}
+def _read_folder(
+    folder: Path, now: Rendering, stack: Stack, only: Sequence[str], *, of_works: bool
+) -> dict[str, str]:
+    """The texts below the folders of the stack's targets, or of the rendered works alone."""
+    paths = {artifact.path for artifact in now.artifacts}
+    labels = [names.run_label(stack.set_name, work, 1) for work in now.placements]
+    parts = {spelling for label in labels for spelling in (label, label.replace("-", "_"))}
     found = {}
-    for kind, key in sorted(targets):
-        for path in sorted((folder / kind / key).rglob("*")):
-            if path.is_file():
-                relative = path.relative_to(folder).as_posix()
-                found[relative] = path.read_text(encoding="utf-8", errors="replace")
+    for key, spec in stack.targets.items():
+        if only and key not in only:
+            continue
+        for path in sorted((folder / spec.kind / key).rglob("*")):
+            relative = path.relative_to(folder).as_posix()
+            stems = {part.partition(".")[0] for part in relative.split("/")}
+            if of_works and relative not in paths and not stems & parts:
+                continue
+            text = text_on_disk(path)
+            if text is not None:
+                found[relative] = text
     return found
 
 
@@ -93,16 +105,24 @@ def _rendered_there(
     here = Path.cwd()
     top = _git_top(here)
     diagnostics = Diagnostics()
-    other_stack = load_stack(_moved(stack.origin.document.source.path, top, root), diagnostics)
+    stack_path = _moved(stack.origin.document.source.path, top, root)
+    if not Path(stack_path).exists():
+        return {}  # there was nothing to render it for
+    other_stack = load_stack(stack_path, diagnostics)
     diagnostics.raise_if_errors()
     assert other_stack is not None
+    only = [key for key in options["only"] if key in other_stack.targets]
+    if options["only"] and not only:
+        return {}
     if other_stack.root is None:
         other_stack = replace(other_stack, root=str(root / here.relative_to(top)))
     moved = [_moved(path, top, root) for path in paths]
     present = [path for path in moved if Path(path).exists()]
     if moved and not present:
         return {}
-    rendering = render(present, other_stack, **options)
+    if not moved and not any(Path(place).exists() for place in other_stack.inputs):
+        return {}
+    rendering = render(present, other_stack, **{**options, "only": only})
     return {artifact.path: artifact.text for artifact in rendering.artifacts}
 
 
@@ -126,8 +146,16 @@ def _checked_out(revision: str) -> Iterator[Path]:
     archive = _git(top, "archive", "--format=tar", revision)
     with tempfile.TemporaryDirectory(prefix="triplane-diff-") as folder:
         with tarfile.open(fileobj=BytesIO(archive)) as tar:
-            tar.extractall(folder, filter="data")
+            tar.extractall(folder, filter=_without_outward_links)
         yield Path(folder).resolve()
+
+
+def _without_outward_links(member: tarfile.TarInfo, folder: str) -> tarfile.TarInfo | None:
+    """Everything but links that lead out of the checkout: no input lies behind one."""
+    try:
+        return tarfile.data_filter(member, folder)
+    except tarfile.FilterError:
+        return None
 
 
 def _git(folder: Path, *arguments: str) -> bytes:

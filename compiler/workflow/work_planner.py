@@ -11,25 +11,26 @@ from compiler.diagnostics import Diagnostics, WrongUsage
 from compiler.model import Deployer, Stack, TargetSpec
 from compiler.placement import Placement, Row
 from compiler.planning.changes import removal_change, work_change
-from compiler.planning.outcomes import Action, Decision, Policy, decide, decide_removal
+from compiler.planning.outcomes import Action, Decision, Policy, decide
 from compiler.planning.plan import WorkChange
-from compiler.planning.states import REMOVED, ObservedRun, RunState
+from compiler.planning.states import ObservedRun, RunState
 from compiler.rendering.artifact import Artifact
 from compiler.targets.interface import Job
 from compiler.targets.registry import merge_keys_of, pending_fields_of
 from compiler.workflow import compile as compiling
+from compiler.workflow import places
 from compiler.workflow.arguments import PlanOptions
 from compiler.workflow.compile import Prepared
-from compiler.workflow.desired import PROJECT, desired_of, placement_row, project_of
+from compiler.workflow.desired import desired_of, placement_row
 from compiler.workflow.observe import World
 
 
 class WorkPlanner:
     """One plan in the making: turns works into changes, one after the other.
 
-    `from_paths` says that the works come from paths on the command line, not from the set's
-    inputs. Warnings about work that stays as it is are not collected: they were said when it
-    was made.
+    `declared` are the places whose tasks belong to the set, None where all of them do (they
+    come from the set's inputs); work from elsewhere is ad hoc. Warnings about work that stays
+    as it is are not collected: they were said when it was made.
     """
 
     def __init__(
@@ -39,13 +40,13 @@ class WorkPlanner:
         world: World,
         diagnostics: Diagnostics,
         *,
-        from_paths: bool,
+        declared: Sequence[str] | None,
     ) -> None:
         self.stack = stack
         self.options = options
         self.world = world
         self.diagnostics = diagnostics
-        self.from_paths = from_paths
+        self.declared = declared
         if options.every_target:
             _require_directories(stack.targets.values())
 
@@ -65,7 +66,7 @@ class WorkPlanner:
         if self.options.every_target:
             yield from self._plan_everywhere(prepared, placement)
             return
-        silent = self._silent_for(placement, last)
+        silent = self._silent_for(prepared, placement, last)
         if silent:
             yield self._not_asked(prepared, placement, silent)
         elif last is not None and at is not None and at != placement.chosen.target.key:
@@ -73,57 +74,26 @@ class WorkPlanner:
         else:
             yield self._decided(prepared, placement, placement.chosen, last)
 
-    def plan_removals(self, wanted: set[str]) -> Iterable[WorkChange]:
-        """Works of the set that the input no longer has, on targets that were asked."""
-        for key, run in self.world.runs():
-            record = run.record
-            if record.work in wanted | {PROJECT} or record.ad_hoc or record.extra:
-                continue
-            latest = self.world.observations[key].last_run(record.work)
-            is_written = run.state is RunState.WRITTEN
-            if record.outcome == REMOVED or (run is not latest and not is_written):
-                continue
-            if not record.files and not run.state.is_live:
-                continue  # its objects are gone already
-            yield removal_change(run, decide_removal(run, self._flags()))
-
-    def plan_projects(self, changes: Sequence[WorkChange]) -> Iterable[WorkChange]:
-        """Files that belong to a target as a whole: there as long as any work is."""
-        for key, observation in self.world.observations.items():
-            spec = self.stack.targets[key]
-            artifacts = compiling.render_project(self.stack, spec, self.diagnostics)
-            if not artifacts:
-                continue
-            last = observation.last_run(PROJECT)
-            leaving = {
-                item.work for item in changes if item.action is Action.DELETE and item.target == key
-            }
-            staying = {item.work for item in changes if item.target == key} - leaving
-            staying |= {
-                run.record.work for run in observation.runs if run.record.outcome != REMOVED
-            } - (leaving | {PROJECT})
-            if staying:
-                desired = project_of(self.stack, spec, artifacts)
-                record = desired.record
-                decision = decide(last, record.spec_digest, record.files_digest, 0, self._flags())
-                yield work_change(desired, last, decision, merge_keys_of(spec))
-            elif last is not None:
-                yield removal_change(last, decide_removal(last, self._flags()))
+    def policy(self) -> Policy:
+        """The flags as the outcome table knows them."""
+        return Policy(rerun=self.options.rerun, replace_running=self.options.replace_running)
 
     def _plan_everywhere(self, prepared: Prepared, placement: Placement) -> Iterable[WorkChange]:
         for row in compiling.possible_rows(placement):
+            if row.target.key in self.world.silent:
+                reasons = {row.target.key: self.world.silent[row.target.key]}
+                yield self._not_asked(prepared, placement, reasons)
+                continue
             last = self.world.observations[row.target.key].last_run(prepared.work.name)
             # The candidate table says where work is placed; here nothing is chosen.
             yield replace(self._decided(prepared, placement, row, last), placement=())
-        if not last.fields:
-            return None
 
     def _decided(
         self, prepared: Prepared, placement: Placement, row: Row, last: ObservedRun | None
     ) -> WorkChange:
         """The table's cell for this work on this target, rendered."""
         policy = replace(
-            self._flags(),
+            self.policy(),
             on_files_change=prepared.task.on_files_change or self.stack.on_files_change,
             keep_runs=self.stack.gitops is not None,
         )
@@ -145,6 +115,8 @@ class WorkPlanner:
         self, prepared: Prepared, row: Row, last: ObservedRun
     ) -> dict[str, str] | None:
         """What the platform would change in place, if it can at all."""
+        if not last.fields:
+            return None
         job, artifacts = self._artifacts(prepared, row, last.record.run, Diagnostics())
         live = [last.artifacts.get(artifact.path) for artifact in artifacts]
         if (
@@ -179,18 +151,14 @@ class WorkPlanner:
         job = compiling.make_job(prepared, self.stack, row.target, row.resources, run)
         return job, compiling.render_job(job, said)
 
-    def _flags(self) -> Policy:
-        return Policy(rerun=self.options.rerun, replace_running=self.options.replace_running)
-
     def _is_ad_hoc(self, prepared: Prepared) -> bool:
         """Work from outside the set's inputs is never pruned."""
-        if not self.from_paths:
+        if self.declared is None:
             return False
-        path = os.path.abspath(prepared.task.origin.document.source.path)  # noqa: PTH100
-        return not any(
-            Path(path).is_relative_to(os.path.abspath(place))  # noqa: PTH100
-            for place in self.stack.inputs
-        )
+        given = prepared.task.origin.document.source.path
+        path = Path(os.path.abspath(given))  # noqa: PTH100 (links are kept as written)
+        inside = any(path.is_relative_to(place) for place in self.declared)
+        return places.is_special(given) or not inside
 
     def _move(
         self, prepared: Prepared, placement: Placement, at: str, last: ObservedRun
@@ -199,6 +167,10 @@ class WorkPlanner:
         here = frozenset((last.state,))
         row = placement.chosen
         assert row is not None
+        is_there = last.state.is_live or last.state is RunState.WRITTEN
+        if is_there and not self.world.may_change(at):
+            yield self._stays(prepared, at, last)
+            return
         if last.state is RunState.RUNNING and not self.options.replace_running:
             reason = (
                 f"moves from {at}, but run {last.record.run} is running there; "
@@ -207,7 +179,6 @@ class WorkPlanner:
             refused = Decision(Action.REFUSED, reason, last.record.run, here)
             yield removal_change(last, refused)
             return
-        is_there = last.state.is_live or last.state is RunState.WRITTEN
         if not is_there:  # it ended: the table decides, and what it starts, it starts here
             yield self._decided(prepared, placement, row, last)
             return
@@ -217,18 +188,40 @@ class WorkPlanner:
         arriving = Decision(Action.CREATE, reason, following, frozenset((None,)))
         yield self._rendered(prepared, placement, row, None, arriving)
 
-    def _silent_for(self, placement: Placement, last: ObservedRun | None) -> dict[str, str]:
-        """Targets that were not asked and could hold this work, or are where it would go."""
+    def _silent_for(
+        self, prepared: Prepared, placement: Placement, last: ObservedRun | None
+    ) -> dict[str, str]:
+        """Targets of which nothing is known and that could hold this work, or are where it
+        would go."""
         silent = self.world.silent
+        if not silent:
+            return {}
         if last is not None and placement.chosen and placement.chosen.target.key not in silent:
             return {}
-        possible = {row.target.key for row in placement.rows if row.is_possible}
+        rows = placement.rows
+        if self.options.only:
+            # --target says where it may go, and nothing of where it is.
+            rows = compiling.place_work(prepared, self.stack, Diagnostics()).rows
+        possible = {row.target.key for row in rows if row.is_possible}
         return {key: reason for key, reason in silent.items() if key in possible}
+
+    def _stays(self, prepared: Prepared, at: str, last: ObservedRun) -> WorkChange:
+        return WorkChange(
+            work=prepared.work.name,
+            target=at,
+            kind=last.record.kind,
+            action=Action.NOOP,
+            reason=f"is on {at}, which --target leaves out",
+            run=last.record.run,
+            rows=(),
+            state=last.state,
+            last_run=last.record.run,
+        )
 
     def _not_asked(
         self, prepared: Prepared, placement: Placement, silent: Mapping[str, str]
     ) -> WorkChange:
-        key = next(row.target.key for row in placement.rows if row.target.key in silent)
+        key = next(iter(silent))
         said = "; ".join(f"{target}: {why}" for target, why in silent.items())
         return WorkChange(
             work=prepared.work.name,

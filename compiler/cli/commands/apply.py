@@ -27,11 +27,12 @@ from compiler.cli import options, output, planning
     show_default=True,
     help="When to return.",
 )
-@click.option("--timeout", type=float, metavar="SECONDS", help="How long --wait may take.")
+@options.timeout_option("How long --wait may take.")
+@options.format_option("text", "json")
 @options.quiet_option
 @planning.plan_flags
 @options.override_options
-def command(paths, stack_path, auto_approve, wait_for, timeout, quiet, **arguments) -> int:
+def command(paths, stack_path, auto_approve, wait_for, timeout, format, quiet, **arguments) -> int:
     """Carry out a saved plan FILE, or plan PATHs (or the whole set) and carry that out.
 
     A saved plan is applied byte for byte or not at all: exit code 4 says what moved.
@@ -47,6 +48,7 @@ def command(paths, stack_path, auto_approve, wait_for, timeout, quiet, **argumen
     overrides = options.overrides_from(arguments)
     saved = _saved_plan(paths)
     if saved is not None:
+        _require_no_flags(arguments)
         opened = open_plan(saved, stack_path, overrides=overrides, environ=options.environ())
         the_plan, stack, secrets = opened.plan, opened.stack, opened.secrets
     else:
@@ -61,22 +63,50 @@ def command(paths, stack_path, auto_approve, wait_for, timeout, quiet, **argumen
             environ=options.environ(),
         )
         output.print_diagnostics(planned.diagnostics, "concise")
-        planning.print_plan(planned.plan, "text")
+        planning.print_plan(planned.plan, "text", err=format == "json")
         the_plan, secrets = planned.plan, secrets_for(planned, stack)
     if not planning.approve(the_plan, auto_approve or saved is not None):
         return 1
     progress = output.Progress(quiet)
     applied = apply_plan(the_plan, stack, secrets, progress)
-    code = planning.print_applied(applied, the_plan)
+    code = planning.print_applied(applied, the_plan, format)
     if code == 0 and wait_for != "accepted":
         code = planning.wait_for_runs(stack, applied, wait_for, timeout, progress)
     return code
 
 
 def _saved_plan(paths) -> str | None:
-    """The path, if the only one given is a plan file (JSON) and not YAML to be planned."""
-    if len(paths) == 1 and Path(paths[0]).suffix == ".json":
-        return paths[0]
-    if any(Path(path).suffix == ".json" for path in paths):
+    """The path, if the only one given is a saved plan and not YAML to be planned."""
+    plans = [path for path in paths if _is_plan(path)]
+    if plans and len(paths) > 1:
         raise click.UsageError("a saved plan is applied alone, without other paths")
-    return None
+    return plans[0] if plans else None
+
+
+def _is_plan(path: str) -> bool:
+    """By its beginning, or by a name that no YAML file has."""
+    from compiler.planning.plan_file import is_plan
+
+    if path == "-" or Path(path).is_dir():
+        return False
+    if Path(path).suffix == ".json":
+        return True
+    try:
+        with open(path, "rb") as file:
+            return is_plan(file.read(100).decode("utf-8", "replace"))
+    except OSError:
+        return False  # whoever reads it as YAML says what is wrong
+
+
+def _require_no_flags(arguments) -> None:
+    context = click.get_current_context()
+    given = [
+        f"--{name.replace('_', '-')}"
+        for name in ("every_target", "rerun", "replace_running", "move", "allow_empty")
+        if arguments[name]
+    ]
+    given += [flag for flag, name in (("--target", "only"), ("--work", "names")) if arguments[name]]
+    if given:
+        raise click.UsageError(
+            f"{', '.join(given)}: a saved plan is applied as it is; make another one", context
+        )

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import click
 
-from compiler.cli import options
+from compiler.cli import options, output
 
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="NAME...")
 @options.stack_option
-def command(names, stack_path) -> int:
+@options.format_option("text", "json")
+def command(names, stack_path, format) -> int:
     """End the live runs of NAMEs. What is declared stays declared.
 
     \b
@@ -19,11 +20,20 @@ def command(names, stack_path) -> int:
     """
     from compiler.workflow import cancel
 
-    code = 0
-    for said, error in cancel(options.open_stack(stack_path), names):
-        if error is None:
-            click.echo(said)
-        else:
+    results = cancel(options.open_stack(stack_path), names)
+    for said, error in results:
+        if error is not None:
             click.echo(f"error: {said}: {error}", err=True)
-            code = max(code, error.exit_code)
-    return code
+        elif format == "text":
+            click.echo(said)
+    if format == "json":
+        output.print_json(
+            "cancelled",
+            {
+                "results": [
+                    {"what": said, "ok": error is None, "error": str(error) if error else None}
+                    for said, error in results
+                ]
+            },
+        )
+    return max((error.exit_code for _, error in results if error), default=0)

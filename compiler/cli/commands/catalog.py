@@ -22,6 +22,8 @@ def command(accelerator, region, format) -> int:
     from compiler import catalog
     from compiler.diagnostics import WrongUsage
 
+    header: tuple[str, ...]
+    rows: list[tuple[str, ...]]
     if accelerator is None:
         rows = [
             (model.name, str(model.family), f"{model.memory_gib:g}")

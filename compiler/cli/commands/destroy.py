@@ -12,8 +12,9 @@ from compiler.cli import options, output, planning
 @options.stack_option
 @options.target_option
 @click.option("--auto-approve", is_flag=True, help="Do not ask before deleting anything.")
+@options.format_option("text", "json")
 @options.quiet_option
-def command(names, stack_path, only, auto_approve, quiet) -> int:
+def command(names, stack_path, only, auto_approve, format, quiet) -> int:
     """Remove the works NAME, or everything that the set owns; the plan is shown first.
 
     Live runs are cancelled. Records of runs that ended stay.
@@ -27,8 +28,8 @@ def command(names, stack_path, only, auto_approve, quiet) -> int:
 
     stack = options.open_stack(stack_path)
     planned = plan_destroy(stack, names, only=only)
-    planning.print_plan(planned.plan, "text")
+    planning.print_plan(planned.plan, "text", err=format == "json")
     if not planning.approve(planned.plan, auto_approve):
         return 1
     applied = apply_plan(planned.plan, stack, {}, output.Progress(quiet))
-    return planning.print_applied(applied, planned.plan)
+    return planning.print_applied(applied, planned.plan, format)

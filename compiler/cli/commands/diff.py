@@ -57,5 +57,6 @@ def command(
         color = output.use_color(sys.stdout)
         click.echo(objects_text(result.objects, color=color), nl=False, color=True)
         count = len(result.objects)
-        click.echo(f"{count} file{'s' * (count != 1)} differ" if count else "no differences")
+        words = "1 file differs" if count == 1 else f"{count} files differ"
+        click.echo(words if count else "no differences")
     return 2 if detailed_exitcode and result.has_changes else 0

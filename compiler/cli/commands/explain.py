@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+
 import click
 
 from compiler.cli import options
@@ -27,7 +29,8 @@ def command(field, format) -> int:
     if format == "json":
         output.print_json("explanation", found.to_json())
         return 0
-    click.echo(click.style(found.field, bold=True))
+    color = output.use_color(sys.stdout)
+    click.echo(click.style(found.field, bold=True), color=color)
     for label, value in found.facts():
         click.echo(f"  {label}: {value}")
     for line in found.description:

@@ -47,6 +47,6 @@ def command(paths, stack_path, out, offline, detailed_exitcode, format, **argume
         write_atomically(Path(out), to_json(planned.plan))
         if format == "text":
             click.echo(f"Saved; to carry out exactly this: triplane apply {out}", err=True)
-    if not planned.plan.complete and not offline:
+    if planned.plan.unreachable:
         return 3
     return 2 if detailed_exitcode and planned.plan.has_changes else 0

@@ -13,9 +13,10 @@ from compiler.cli import options, output, planning
 @click.option("--num-jobs", type=click.IntRange(1, 10_000), default=1, help="How many runs.")
 @options.target_option
 @click.option("--auto-approve/--ask", default=True, help="Whether to start without asking.")
+@options.format_option("text", "json")
 @options.quiet_option
 @options.override_options
-def command(paths, stack_path, num_jobs, only, auto_approve, quiet, **overrides) -> int:
+def command(paths, stack_path, num_jobs, only, auto_approve, format, quiet, **overrides) -> int:
     """Start one more run of each task at PATH now, beside what the set declares.
 
     Its number is its own; `apply` neither replaces nor prunes it.
@@ -37,7 +38,9 @@ def command(paths, stack_path, num_jobs, only, auto_approve, quiet, **overrides)
         environ=options.environ(),
     )
     output.print_diagnostics(planned.diagnostics)
+    if not auto_approve:
+        planning.print_plan(planned.plan, "text", err=format == "json")
     if not planning.approve(planned.plan, auto_approve):
         return 1
     applied = apply_plan(planned.plan, stack, secrets_for(planned, stack), output.Progress(quiet))
-    return planning.print_applied(applied, planned.plan)
+    return planning.print_applied(applied, planned.plan, format)

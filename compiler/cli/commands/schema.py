@@ -17,13 +17,15 @@ def command(kind) -> int:
       triplane schema
       triplane schema task >task.schema.json
     """
-    from compiler.source import schema, schema_names
+    from compiler.source import schema, schema_names, suggest
 
     if kind is None:
         for name in schema_names():
             click.echo(name)
         return 0
     if kind not in schema_names():
-        raise click.UsageError(f"no schema {kind!r}; there are {', '.join(schema_names())}")
+        close = suggest(kind, schema_names())
+        hint = f"did you mean `{close}`?" if close else f"there are {', '.join(schema_names())}"
+        raise click.UsageError(f"no schema {kind!r}; {hint}")
     click.echo(json.dumps(schema(kind), indent=2, ensure_ascii=False))
     return 0

@@ -49,5 +49,5 @@ def command(names, stack_path, only, format) -> int:
     else:
         click.echo("no run is recorded")
     for key, reason in result.silent.items():
-        click.echo(f"{key} was not asked: {reason}", err=True)
-    return 3 if result.silent and not only else 0
+        click.echo(f"{key} could not be asked: {reason}", err=True)
+    return 3 if result.silent else 0

@@ -17,9 +17,10 @@ from compiler.cli import options, output
     default="finished",
     show_default=True,
 )
-@click.option("--timeout", type=float, metavar="SECONDS", help="How long to wait at most.")
+@options.timeout_option("How long to wait at most.")
+@options.format_option("text", "json")
 @options.quiet_option
-def command(names, stack_path, until, timeout, quiet) -> int:
+def command(names, stack_path, until, timeout, format, quiet) -> int:
     """Wait until the last runs of NAMEs (default: all) are running or finished.
 
     Its own exit codes: 0 succeeded, 100 failed, 101 not finished in the time given,
@@ -34,4 +35,10 @@ def command(names, stack_path, until, timeout, quiet) -> int:
 
     stack = options.open_stack(stack_path)
     progress = output.Progress(quiet)
-    return int(wait(stack, names, until=until, timeout=timeout, progress=progress))
+    waited = wait(stack, names, until=until, timeout=timeout, progress=progress)
+    result = waited.name.lower().replace("_", " ")
+    if format == "json":
+        output.print_json("waited", {"result": result, "exit_code": int(waited)})
+    else:
+        click.echo(result)
+    return int(waited)

@@ -6,9 +6,18 @@ WORK_NAME_COLLISION = Code(
     "work-name-collision",
     Severity.ERROR,
     "Two tasks of one set have the same name.",
-    "Work is known by its set and its name; two of one name would replace each other.",
+    "Work is known by its set and its name, and its objects by what platforms make of that "
+    "(lower case, dashes); two of one name would replace each other.",
     "Give one of them another `name:`.",
     example="two files in the set's inputs, both with `name: train`",
+)
+NOT_A_STACK = Code(
+    "not-a-stack",
+    Severity.ERROR,
+    "What --stack names is not one stack file.",
+    "A stack says which targets there are; it is one document with `set` and `targets`.",
+    "Name the file that holds the stack.",
+    example="triplane plan --stack tasks/train.yaml",
 )
 INFRA_NOT_IN_STACK = Code(
     "infra-not-in-stack",

@@ -4,28 +4,28 @@ State lies in `<out>/.triplane/<set>/<target>/`: one record a run, whose `files`
 set owns below `<out>`. Records hold no clock and no host name, so they can be committed.
 Order of writing, so that a kill at any point is completed by the next apply: the intent (its
 files are the union of old and new), the files, the removal of what is no longer there, the
-final record.
+final record. Half-written files lie in `<out>/.triplane/<set>/<target>.tmp/` until they are
+whole, so that manifest folders only ever hold manifests.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import os
 import shutil
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 
-from compiler.diagnostics import LockHeld, TargetUnreachable, WorkFailed
-from compiler.model import Stack, TargetSpec
+from compiler.diagnostics import TargetUnreachable, WorkFailed
+from compiler.model import Stack, TargetKind, TargetSpec
 from compiler.planning.records import Record, Stage
 from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
 from compiler.rendering.artifact import Artifact
-from compiler.rendering.filetree import FileTree, read_tree, walk
-from compiler.rendering.tree import (
-    create_only,
-    digest_on_disk,
-    remove_file,
-    write_atomically,
-)
+from compiler.rendering.tree import digest_on_disk, remove_file, text_on_disk, write_atomically
+from compiler.targets.directory.locking import LockFile
+from compiler.targets.directory.store import Owner, RecordStore, require_inside
+from compiler.targets.directory.uploads import keep_files
 from compiler.targets.interface import Capacity, Progress, Step
 
 
@@ -35,8 +35,13 @@ class DirectoryDeployer:
     def __init__(self, stack: Stack, target: TargetSpec) -> None:
         self.out = Path(str(target.options.get("out") or stack.out))
         self.target = target.key
-        self.state = self.out / ".triplane" / stack.set_name / target.key
+        self.set_name = stack.set_name
         self.keeps_runs = stack.gitops is not None
+        self.store = RecordStore(self.out, stack.set_name, target.key)
+        # On Kubernetes what a task brings along is in its manifests.
+        self._brings_files = target.kind is not TargetKind.KUBERNETES
+        self._lock = LockFile(self.store.folder.with_name(f"{target.key}.lock"))
+        self._owners: dict[str, Owner] | None = None
 
     def close(self) -> None:
         """Nothing is held between calls."""
@@ -48,6 +53,8 @@ class DirectoryDeployer:
             folder = folder.parent
         if not folder.is_dir():
             raise TargetUnreachable(self.target, f"{folder} is not a folder")
+        if not os.access(folder, os.W_OK | os.X_OK):
+            raise TargetUnreachable(self.target, f"{folder} cannot be written to")
         return f"directory {self.out}"
 
     def capacity(self) -> Capacity | None:
@@ -55,62 +62,37 @@ class DirectoryDeployer:
 
     def observe(self, with_artifacts: bool = True) -> Observation:
         runs = []
-        for path in sorted(self.state.glob("*.json")):
-            record = self._read_record(path)
-            artifacts = {}
-            if with_artifacts:
-                artifacts = {
-                    relative: (self.out / relative).read_text(encoding="utf-8")
-                    for relative in sorted(record.files)
-                    if (self.out / relative).is_file()
-                }
-            runs.append(ObservedRun(record, RunState.WRITTEN, artifacts=artifacts))
-        runs.sort(key=lambda run: (run.record.work, run.record.run))
+        try:
+            for record in self.store.all():
+                texts = self._texts(record) if with_artifacts else {}
+                runs.append(ObservedRun(record, RunState.WRITTEN, artifacts=texts))
+        except OSError as error:
+            raise TargetUnreachable(self.target, _words(error)) from None
         return Observation(self.target, tuple(runs))
 
     def lock(self, holder: str) -> None:
-        while not create_only(self._lock_file, holder):
-            try:
-                held_by = self._lock_file.read_text(encoding="utf-8").strip()
-            except FileNotFoundError:  # released between the two calls
-                continue
-            raise LockHeld(
-                f"{self.out} is locked by {held_by}; if that apply is gone: triplane unlock"
-            )
+        with self._failing():
+            self._lock.take(holder, f"{self.target}: set {self.set_name!r} in {self.out}")
+            # Whatever lies there is from an apply that was killed.
+            shutil.rmtree(self.store.scratch, ignore_errors=True)
+        self._owners = None
 
     def unlock(self) -> None:
-        self._lock_file.unlink(missing_ok=True)
+        shutil.rmtree(self.store.scratch, ignore_errors=True)
+        self._owners = None
+        with self._failing():
+            self._lock.release()
 
     def break_lock(self) -> str | None:
         """Remove the lock whoever holds it; returns who did, None if nobody."""
-        try:
-            held_by = self._lock_file.read_text(encoding="utf-8").strip()
-        except FileNotFoundError:
-            return None
-        self.unlock()
-        return held_by
+        with self._failing():
+            return self._lock.break_it()
 
     def execute(self, step: Step, progress: Progress) -> Record:
-        old = self._record(step.record)
-        if step.action == "delete":
-            return self._delete(step.record)
-        wanted = {artifact.path: artifact for artifact in step.artifacts}
-        kept = dict(old.files) if old else {}
-        new_files = {path: artifact.digest for path, artifact in wanted.items()}
-        self._refuse_foreign(wanted.values(), kept, step.record)
-        intent = dataclasses.replace(step.record, stage=Stage.INTENT, files={**kept, **new_files})
-        self._write_record(intent)
-        for tree in step.uploads:
-            self._keep_files(tree, progress)
-        for artifact in step.artifacts:
-            target = self.out / artifact.path
-            if digest_on_disk(target) != artifact.digest:
-                write_atomically(target, artifact.text, executable=artifact.executable)
-        for path in sorted(set(kept) - set(wanted)):
-            remove_file(self.out, path)
-        record = dataclasses.replace(step.record, stage=Stage.CREATED, files=new_files)
-        self._write_record(record)
-        return record
+        with self._failing():
+            if step.action == "delete":
+                return self._delete(step.record)
+            return self._write(step, progress)
 
     def cancel(self, run: ObservedRun) -> None:
         raise WorkFailed(f"{self.target}: files are written here, nothing runs to be cancelled")
@@ -118,74 +100,95 @@ class DirectoryDeployer:
     def logs(self, run: ObservedRun, *, follow: bool, tail: int | None) -> Iterable[str]:
         raise WorkFailed(f"{self.target}: files are written here, nothing runs that has logs")
 
-    @property
-    def _lock_file(self) -> Path:
-        return self.state.with_name(f"{self.state.name}.lock")
+    def _texts(self, record: Record) -> dict[str, str]:
+        found = ((path, text_on_disk(self.out / path)) for path in sorted(record.files))
+        return {path: text for path, text in found if text is not None}
 
-    def _record_path(self, record: Record) -> Path:
-        return self.state / f"{record.run_key}.json"
-
-    def _record(self, record: Record) -> Record | None:
-        path = self._record_path(record)
-        return self._read_record(path) if path.is_file() else None
-
-    def _read_record(self, path: Path) -> Record:
-        try:
-            return Record.from_json(path.read_text(encoding="utf-8"))
-        except (ValueError, OSError) as error:
-            raise WorkFailed(f"{path} cannot be read as a record: {error}") from None
-
-    def _write_record(self, record: Record) -> None:
-        write_atomically(self._record_path(record), record.to_json())
+    def _write(self, step: Step, progress: Progress) -> Record:
+        old = self.store.like(step.record)
+        wanted = {artifact.path: artifact for artifact in step.artifacts}
+        kept = dict(old.files) if old else {}
+        new_files = {path: artifact.digest for path, artifact in wanted.items()}
+        require_inside(new_files)
+        owner = Owner(self.set_name, self.target, step.record.work)
+        self._refuse_foreign(wanted, owner)
+        intent = dataclasses.replace(step.record, stage=Stage.INTENT, files={**kept, **new_files})
+        self._record(intent, owner)
+        if self._brings_files:
+            for tree in step.uploads:
+                keep_files(self.out, tree, self.store.scratch, progress)
+        for artifact in step.artifacts:
+            place = self.out / artifact.path
+            if digest_on_disk(place) != artifact.digest:
+                write_atomically(
+                    place,
+                    artifact.text,
+                    executable=artifact.executable,
+                    scratch=self.store.scratch,
+                )
+        self._remove(set(kept) - set(wanted), owner)
+        record = dataclasses.replace(step.record, stage=Stage.CREATED, files=new_files)
+        self._record(record, owner)
+        return record
 
     def _delete(self, record: Record) -> Record:
-        for path in sorted(record.files):
-            remove_file(self.out, path)
-        closed = dataclasses.replace(record, stage=Stage.ENDED, outcome=REMOVED, files={})
-        if self.keeps_runs:  # its number is never given out again
-            self._write_record(closed)
+        """The record turns into an intent first, so that the same plan knows what it began."""
+        old = self.store.like(record) or record
+        begun = dataclasses.replace(old, stage=Stage.INTENT, plan=record.plan)
+        owner = Owner(self.set_name, self.target, record.work)
+        self._record(begun, owner)
+        self._remove(old.files, owner)
+        closed = dataclasses.replace(begun, stage=Stage.ENDED, outcome=REMOVED, files={})
+        if self.keeps_runs and not record.work.startswith("_"):
+            self.store.write(closed)  # its number is never given out again
         else:
-            self._record_path(record).unlink(missing_ok=True)
+            self.store.remove(record)
         return closed
 
-    def _refuse_foreign(
-        self, artifacts: Iterable[Artifact], owned: dict[str, str], record: Record
-    ) -> None:
-        """A file that no record of this set lists is somebody else's: never overwritten."""
-        ours = {
-            path for run in self.observe(with_artifacts=False).runs for path in run.record.files
-        } | set(owned)
-        for artifact in artifacts:
-            target = self.out / artifact.path
-            found = digest_on_disk(target)
-            if artifact.path not in ours and found not in (None, artifact.digest):
+    def _record(self, record: Record, owner: Owner) -> None:
+        self.store.write(record)
+        self._all_owners().update(dict.fromkeys(record.files, owner))
+
+    def _remove(self, paths: Iterable[str], owner: Owner) -> None:
+        """Remove files that are this work's; one that another record lists stays."""
+        owners = self._all_owners()
+        for path in sorted(paths):
+            if owners.get(path) in (None, owner):
+                remove_file(self.out, path)
+                owners.pop(path, None)
+
+    def _refuse_foreign(self, wanted: Mapping[str, Artifact], owner: Owner) -> None:
+        """A file that is somebody else's is never overwritten, nor taken over."""
+        owners = self._all_owners()
+        for path, artifact in wanted.items():
+            place = self.out / path
+            other = owners.get(path)
+            if other is not None and other != owner:
+                raise WorkFailed(f"{place} belongs to {other}")
+            if place.is_dir():
+                raise WorkFailed(f"{place} is a folder; move it away or choose another `out`")
+            if other is None and digest_on_disk(place) not in (None, artifact.digest):
                 raise WorkFailed(
-                    f"{target} exists and does not belong to set {record.set!r}; "
+                    f"{place} exists and does not belong to set {owner.set!r}; "
                     "move it away or choose another `out`"
                 )
 
-    def _keep_files(self, tree: FileTree, progress: Progress) -> None:
-        """Copy a local tree to `.triplane/files/<sha256>/`, once, whole or not at all."""
-        if tree.local is None:
-            return
-        target = self.out / ".triplane" / "files" / tree.digest
-        if target.exists():
-            return
-        source = Path(tree.local)
-        if read_tree(source, tree.destination).digest != tree.digest:
-            raise WorkFailed(f"{source} changed while it was being applied; plan again")
-        progress(f"copy {source}")
-        temporary = target.with_name(f"{tree.digest}.tmp")
-        shutil.rmtree(temporary, ignore_errors=True)
-        temporary.mkdir(parents=True)
-        if source.is_file():
-            shutil.copy2(source, temporary / source.name)
-        else:
-            for relative in walk(source):
-                entry = source / relative
-                (temporary / relative).parent.mkdir(parents=True, exist_ok=True)
-                if entry.is_dir() and not entry.is_symlink():
-                    (temporary / relative).mkdir(exist_ok=True)
-                else:
-                    shutil.copy2(entry, temporary / relative, follow_symlinks=False)
-        temporary.rename(target)
+    def _all_owners(self) -> dict[str, Owner]:
+        if self._owners is None:
+            self._owners = self.store.owners()
+        return self._owners
+
+    @contextmanager
+    def _failing(self) -> Iterator[None]:
+        """What the disk refuses is a failure of the work, with a message for people."""
+        try:
+            yield
+        except OSError as error:
+            raise WorkFailed(f"{self.target}: {_words(error)}") from None
+        except ValueError as error:
+            raise WorkFailed(f"{self.target}: {error}") from None
+
+
+def _words(error: OSError) -> str:
+    where = f"{error.filename}: " if error.filename else ""
+    return f"{where}{error.strerror or error}"

@@ -1,0 +1,64 @@
+"""The lock of one set on one target: a file that says who is at work."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from pathlib import Path
+
+from compiler.diagnostics import LockHeld
+from compiler.rendering.tree import create_only
+
+_PROCESS = re.compile(r"@(?P<host>\S+) pid (?P<pid>\d+)\b")
+
+
+class LockFile:
+    """`path` exists as long as somebody holds the lock; its content names the holder."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self._is_mine = False
+
+    def take(self, holder: str, what: str) -> None:
+        """Raise LockHeld, which names the holder, if the lock is taken; OSError for the disk."""
+        while not create_only(self.path, holder):
+            held_by = self.holder()
+            if held_by is None:  # released between the two calls
+                continue
+            state = "that process is gone" if _is_gone(held_by) else "if that apply is gone"
+            raise LockHeld(f"{what} is locked by {held_by}; {state}: triplane unlock")
+        self._is_mine = True
+
+    def release(self) -> None:
+        """Give back the lock that `take` took; another's stays."""
+        if self._is_mine:
+            self.path.unlink(missing_ok=True)
+            self._is_mine = False
+
+    def break_it(self) -> str | None:
+        """Remove the lock whoever holds it; returns who did, None if nobody."""
+        held_by = self.holder()
+        self.path.unlink(missing_ok=True)
+        return held_by
+
+    def holder(self) -> str | None:
+        try:
+            said = self.path.read_text(encoding="utf-8", errors="replace").strip()
+        except FileNotFoundError:
+            return None
+        return said or "somebody who left no name"
+
+
+def _is_gone(holder: str) -> bool:
+    """Whether the holder ran on this machine and no longer does."""
+    process = _PROCESS.search(holder)
+    if process is None or process["host"] != socket.gethostname():
+        return False
+    try:
+        os.kill(int(process["pid"]), 0)
+    except (ProcessLookupError, OverflowError):
+        return True
+    except PermissionError:
+        return False
+    return False

@@ -1,0 +1,76 @@
+"""Changes of the set as a whole: work that is no longer wanted, and a target's own files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from compiler.diagnostics import Diagnostics
+from compiler.model import Stack
+from compiler.planning.changes import removal_change, work_change
+from compiler.planning.outcomes import Action, Policy, decide, decide_removal
+from compiler.planning.plan import WorkChange
+from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
+from compiler.targets.registry import merge_keys_of
+from compiler.workflow import compile as compiling
+from compiler.workflow.desired import PROJECT, project_of
+from compiler.workflow.observe import World
+
+
+def plan_removals(world: World, wanted: set[str], policy: Policy) -> Iterable[WorkChange]:
+    """Works of the set that the input no longer has, on targets that were asked."""
+    for key, run in world.runs():
+        record = run.record
+        if record.work in wanted or not is_declared(run) or not world.may_change(key):
+            continue
+        latest = world.observations[key].last_run(record.work)
+        if run is not latest and run.state is not RunState.WRITTEN:
+            continue
+        if not record.files and not run.state.is_live:
+            continue  # its objects are gone already
+        yield removal_change(run, decide_removal(run, policy))
+
+
+def plan_projects(
+    stack: Stack,
+    world: World,
+    changes: Sequence[WorkChange],
+    policy: Policy,
+    diagnostics: Diagnostics,
+) -> Iterable[WorkChange]:
+    """Files that belong to a target as a whole: there as long as any work is."""
+    for key, observation in world.observations.items():
+        if not world.may_change(key):
+            continue
+        spec = stack.targets[key]
+        artifacts = compiling.render_project(stack, spec, diagnostics)
+        if not artifacts:
+            continue
+        last = observation.last_run(PROJECT)
+        if staying_works(observation, [item for item in changes if item.target == key]):
+            desired = project_of(stack, spec, artifacts)
+            record = desired.record
+            decision = decide(last, record.spec_digest, record.files_digest, 0, policy)
+            yield work_change(desired, last, decision, merge_keys_of(spec))
+        elif last is not None:
+            yield removal_change(last, decide_removal(last, policy))
+
+
+def is_declared(run: ObservedRun) -> bool:
+    """Whether a run is of work that the set declared, and that is still there."""
+    record = run.record
+    is_work = not record.work.startswith("_")
+    return is_work and not (record.ad_hoc or record.extra or record.outcome == REMOVED)
+
+
+def staying_works(observation: Observation, changes: Sequence[WorkChange]) -> set[str]:
+    """Works that are on a target after `changes`, its own files left out."""
+    gone = {(item.work, item.run) for item in changes if item.action is Action.DELETE}
+    arriving = {
+        item.work for item in changes if item.action.changes and item.action is not Action.DELETE
+    }
+    there = {
+        run.record.work
+        for run in observation.runs
+        if run.record.outcome != REMOVED and (run.record.work, run.record.run) not in gone
+    }
+    return (arriving | there) - {PROJECT}
