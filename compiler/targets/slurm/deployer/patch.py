@@ -22,12 +22,12 @@ _FIELDS = {
 _SHORT = {"t": "time", "p": "partition", "q": "qos", "A": "account", "J": "job-name"}
 
 
-def live_fields(row: QueueRow) -> dict[str, str]:
 def is_changeable(row: QueueRow) -> bool:
     """Whether Slurm changes this job at all: of a suspended one it changes next to nothing."""
     return row.state == "PENDING"
 
 
+def live_fields(row: QueueRow) -> dict[str, str]:
     """The changeable values of a waiting job, by the names of sbatch's options."""
     return {
         "time": row.time_limit,
