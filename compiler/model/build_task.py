@@ -14,7 +14,6 @@ from compiler.model.envs import build_envs, build_secrets, check_docker_login
 from compiler.model.lifetime import autostop_hook
 from compiler.model.mounts import build_file_mounts, build_workdir
 from compiler.model.overrides import Overrides, apply_overrides
-from compiler.model.paths import remote_path
 from compiler.model.pools import build_pool
 from compiler.model.resources import ResourceSet
 from compiler.model.serving import build_service
@@ -81,8 +80,6 @@ def build_checked(b: Builder, found: Diagnostics) -> Task:
     resources = build_resources(b, get("resources"))
     workdir = build_workdir(b, get("workdir"))
     file_mounts, storage = build_file_mounts(b, get("file_mounts"), workdir is not None)
-    destinations = [*(m.destination for m in file_mounts), *(s.destination for s in storage)]
-    taken: dict[str, Path] = {remote_path(item): ("file_mounts", item) for item in destinations}
     config = build_config(b, get("config"))
     if "envs" in b.data or secrets:
         check_docker_login(b, envs, secrets, _has_container(resources))
@@ -98,7 +95,9 @@ def build_checked(b: Builder, found: Diagnostics) -> Task:
         secrets=secrets,
         file_mounts=file_mounts,
         storage=storage,
-        volumes=build_volume_mounts(b, get("volumes"), resources, num_nodes, taken),
+        volumes=build_volume_mounts(
+            b, get("volumes"), resources, num_nodes, (*file_mounts, *storage)
+        ),
         service=build_service(b, get("service"), resources),
         pool=build_pool(b, get("pool"), resources, has_service="service" in b.data),
         hooks=(*config.hooks, *_autostop_hooks(b, get("resources"))),

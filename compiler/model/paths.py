@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
+from functools import lru_cache
 from pathlib import Path as LocalPath
 
 from compiler.diagnostics.codes import model_mounts as codes
@@ -23,6 +24,7 @@ def url_scheme(text: str) -> str | None:
     return match[1].lower() if match else None
 
 
+@lru_cache(maxsize=1024)
 def remote_path(text: str) -> str:
     """A path on the nodes in one spelling; relative ones lie below the working directory."""
     if not text.startswith(("/", "~")):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import posixpath
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from compiler.diagnostics import Related
 from compiler.diagnostics.codes import model_mounts as codes
@@ -12,7 +12,7 @@ from compiler.model.builder import Builder
 from compiler.model.labels import build_labels
 from compiler.model.paths import remote_path
 from compiler.model.resources import ResourceSet
-from compiler.model.storage import VolumeMount
+from compiler.model.storage import FileMount, Storage, VolumeMount
 from compiler.model.units import parse_claim_size
 from compiler.source.paths import Path
 from compiler.source.wording import listed, quoted
@@ -38,11 +38,19 @@ _WHAT = {
 
 
 def build_volume_mounts(
-    b: Builder, value: object, resources: ResourceSet, num_nodes: int, taken: Mapping[str, Path]
+    b: Builder,
+    value: object,
+    resources: ResourceSet,
+    num_nodes: int,
+    files: Iterable[FileMount | Storage] = (),
 ) -> tuple[VolumeMount, ...]:
-    """Read `volumes`; `taken` are the paths that file mounts use, in one spelling."""
+    """Read `volumes`; `files` are the mounts that have taken their paths already."""
+    if value is None:
+        return ()
     mounts: list[VolumeMount] = []
-    seen = dict(taken)
+    seen: dict[str, Path] = {
+        remote_path(item.destination): ("file_mounts", item.destination) for item in files
+    }
     for place, entry in b.mapping(("volumes",), value).items():
         path: Path = ("volumes", place)
         _check_path(b, path, place, seen)

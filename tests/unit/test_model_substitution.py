@@ -73,7 +73,7 @@ def test_a_result_is_checked_again_and_numbers_stay_text():
     assert task_findings(text) == ["3:42 wrong-type"]
     good = "envs: {S: s3, B: abc}\nfile_mounts: {/d: {name: $B, store: $S}}"
     assert task_of(good).storage[0].store == "S3"
-    assert task_findings(good.replace("S: s3", "S: floppy")) == ["2:36 invalid-value"]
+    assert task_findings(good.replace("S: s3", "S: floppy")) == ["2:37 invalid-value"]
 
 
 def test_a_result_is_held_to_the_rules():
