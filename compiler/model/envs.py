@@ -9,6 +9,7 @@ from collections.abc import Container, Iterator, Mapping
 from compiler.diagnostics import Related
 from compiler.diagnostics.codes import model as codes
 from compiler.model.builder import Builder
+from compiler.model.overrides import COMMAND_LINE
 from compiler.model.task import Secret
 from compiler.source.paths import Path
 
@@ -107,6 +108,14 @@ def build_secrets(b: Builder, value: object, managed: object) -> dict[str, Secre
                 expected="text, a number or a boolean",
             )
             continue
+        if text and b.span(path).source.path != COMMAND_LINE:
+            b.report(
+                codes.SECRET_INLINE,
+                path,
+                f"the value of the secret `{match[3]}` is written in the file",
+                at_key=True,
+                hint=f"write `{match[3]}: null` and hand it over with --secret {match[3]}",
+            )
         known = found.get(match[3])
         if known is None or known.value is None:
             found[match[3]] = Secret(match[3], text, managed=match[1] is not None)

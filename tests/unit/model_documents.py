@@ -52,10 +52,12 @@ def task_of(text: str, **options: Any) -> Task:
     return task
 
 
-def task_findings(text: str, **options: Any) -> list[str]:
+def task_findings(text: str, *, inline_secrets: bool = False, **options: Any) -> list[str]:
+    """Findings of a task; the warning of secrets in the text only where a test is about it."""
     task, diagnostics = built_task(text, **options)
     assert (task is None) == diagnostics.has_errors
-    return findings(diagnostics)
+    found = findings(diagnostics)
+    return found if inline_secrets else [item for item in found if "secret-inline" not in item]
 
 
 def messages(text: str, **options: Any) -> list[str]:

@@ -152,6 +152,14 @@ def test_a_registry_login_without_an_image_is_only_warned_of():
     names = ", ".join(f"{name}: x" for name in LOGIN)
     task, diagnostics = built_task(f"secrets: {{{names}}}")
     assert task is not None
-    assert [(item.code, item.severity) for item in diagnostics] == [
+    assert [(item.code, item.severity) for item in diagnostics if item.code != "secret-inline"] == [
         ("docker-login-unused", Severity.WARNING)
     ]
+
+
+def test_a_secret_in_the_file_is_warned_of():
+    text = 'secrets: {A: "", B: hunter2, C: null}\nrun: echo'
+    assert task_findings(text, inline_secrets=True) == ["1:18 secret-inline"]
+    handed_over = Overrides(secret=(("C", "hunter3"),))
+    found = task_findings(text, inline_secrets=True, overrides=handed_over)
+    assert found == ["1:18 secret-inline"]

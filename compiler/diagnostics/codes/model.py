@@ -147,3 +147,11 @@ HOOK_EVENT = Code(
     "Use stop, preemption or down.",
     example="config: {hooks: [{run: ./save.sh, events: [preempt]}]}",
 )
+SECRET_INLINE = Code(
+    "secret-inline",
+    Severity.WARNING,
+    "The value of a secret is written in the file.",
+    "What is committed to git is no secret any more. The value is masked and never rendered.",
+    "Write `NAME: null` and hand the value over, or name its place in the stack.",
+    example="secrets: {HF_TOKEN: hf_abc}",
+)

@@ -51,14 +51,6 @@ SECRET_MISSING = Code(
     "its place under `secrets:` in the stack.",
     example="secrets: {HF_TOKEN: null}",
 )
-SECRET_INLINE = Code(
-    "secret-inline",
-    Severity.WARNING,
-    "The value of a secret is written in the file.",
-    "What is committed to git is no secret any more. The value is masked and never rendered.",
-    "Write `NAME: null` and hand the value over, or name its place in the stack.",
-    example="secrets: {HF_TOKEN: hf_abc}",
-)
 EMPTY_SET = Code(
     "empty-set",
     Severity.ERROR,
