@@ -79,8 +79,9 @@ def decide(
     if last is None:
         return Decision(Action.CREATE, "no run is recorded", following, frozenset((None,)))
     record, state = last.record, last.state
-    files_differ = record.files_digest != files_digest
-    new_spec = record.spec_digest != spec_digest
+    # Of a run whose record is lost the platform keeps the beginning of its digest at most.
+    files_differ = record.files_digest not in ("", files_digest)
+    new_spec = not spec_digest.startswith(record.spec_digest)
     new = new_spec or (files_differ and policy.on_files_change == "run")
     note = ""
     if files_differ and not new:
