@@ -62,13 +62,14 @@ def look(snapshot: Snapshot, set_name: str, target: str) -> list[Seen]:
         named = queue_names.get(key) or account_names.get(key)
         record = records.read(text, target, key) if text is not None else None
         base = record or _lost(set_name, target, key, files, named)
-        if base is None:
-            continue
+        if base is None or (base.target != target and named is None):
+            continue  # clusters may share a file system: it is another's
+        base = dataclasses.replace(base, target=target)
         identity = base.identity or (named.job_id if named else None)
         if identity is None and files and files.started:
             identity = files.started[0][0]
-        queue = snapshot.queue.get(identity or "")
-        accounted = snapshot.accounted.get(identity or "")
+        queue = _unless_of_another(snapshot.queue.get(identity or ""), set_name, key)
+        accounted = _unless_of_another(snapshot.accounted.get(identity or ""), set_name, key)
         verdict = classify(
             dataclasses.replace(record, identity=identity) if record else None,
             queue,
@@ -112,6 +113,12 @@ def settle(remote: Remote, snapshot: Snapshot, seen: Iterable[Seen]) -> None:
         remote.call_in_set("settle", data=("\n".join(lines) + "\n").encode())
     except WorkFailed:
         return
+
+
+def _unless_of_another(row: _Row | None, set_name: str, key: str) -> _Row | None:
+    """None for a job of another run: a controller that lost its state counts anew."""
+    name = records.parse_job_name(set_name, row.name) if row else None
+    return None if name and name.run_key != key else row
 
 
 def _by_run(set_name: str, rows: Iterable[_Row]) -> dict[str, _Row]:
