@@ -45,7 +45,7 @@ echo "now|$(date +%s)"
 echo "base|$base"
 ids=
 since=now-366days # nothing is recorded: look as far back as accounting is likely to go
-if [ -d "$state/records" ]; then
+if [ -d "$state/records" ] || [ -d "$state/runs" ]; then
     cd -- "$state" || fail 70 "cannot enter $state"
     since=now-30days
     [ ! -e lock ] || echo 'locked|'
