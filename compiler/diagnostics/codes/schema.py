@@ -16,7 +16,7 @@ REFUSED_FIELD = Code(
     "The field is known but cannot be given here; the message says what to use instead.",
     "It was renamed, or belongs elsewhere.",
     "Follow the message.",
-    example="resources: {spot_recovery: FAILOVER}",
+    example="config: {kubernetes: {custom_metadata: {namespace: ml}}}",
 )
 WRONG_TYPE = Code(
     "wrong-type",
