@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import os
 import re
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -206,5 +207,6 @@ def worlds(
 
 
 def set_name(request: pytest.FixtureRequest) -> str:
+    """Another one in each session, as a site may be used by several."""
     name = re.sub(r"[^a-z0-9]+", "-", request.node.name.removeprefix("test_").lower())
-    return name.strip("-")
+    return f"{name.strip('-')}-{os.getpid()}"

@@ -217,7 +217,7 @@ def test_file_trees_are_uploaded_once(world, tmp_path):
     (tmp_path / "sub/run me.sh").chmod(0o755)
     (tmp_path / "link").symlink_to("sub/run me.sh")
     (tmp_path / "empty").mkdir()
-    (tmp_path / "big").write_bytes(bytes(range(256)) * 20000)
+    (tmp_path / "big").write_bytes(world.set_name.encode() + bytes(range(256)) * 20000)
     tree = read_tree(tmp_path, "~/sky_workdir")
     single = read_tree(tmp_path / "big", "/data/big")
     body = '"$SLURM_SUBMIT_DIR/.triplane/files/' + tree.digest + '/link"'

@@ -121,10 +121,20 @@ def test_rows_of_any_version_and_what_is_no_row():
 
 
 @pytest.mark.parametrize(
-    ("status", "code"), [("0", 0), ("768", 3), ("9", 137), ("139", 139), ("256", 1)]
+    ("status", "code"),
+    [
+        ("0", 0),
+        ("768", 3),
+        ("9", 137),
+        ("139", 139),
+        ("256", 1),
+        ("0:0", 0),
+        ("4:0", 4),
+        ("0:9", 137),
+    ],
 )
 def test_exit_codes_from_the_controller(status, code):
-    """A raw wait status; Slurm sets the core-dump bit (128) as the system does."""
+    """A raw wait status (with the core-dump bit, 128) up to 23.02, then code:signal."""
     state = "COMPLETED" if code == 0 else "FAILED"
     (seen,) = see(
         files(**{"records/train.1.json": record().to_json()}),

@@ -241,6 +241,18 @@ def test_what_is_written_down_stays():
             assert (verdict.state, verdict.exit_code) == (state, 2)
 
 
+def test_slurm_s_own_word_is_shown_as_long_as_it_has_one():
+    closed = record(Stage.ENDED, outcome="failed", exit_code=1)
+    for row, accounted, detail in (
+        (None, None, ""),
+        (queue("NODE_FAIL"), None, "NODE_FAIL"),
+        (queue("NODE_FAIL"), account("RUNNING"), "NODE_FAIL"),
+        (None, account("OUT_OF_MEMORY"), "OUT_OF_MEMORY"),
+        (None, account("COMPLETED"), ""),
+    ):
+        assert classify(closed, row, accounted, None, ON).detail == detail
+
+
 def test_unless_somebody_requeued_the_job():
     closed = record(Stage.ENDED, outcome="failed", exit_code=2)
     assert classify(closed, queue("PENDING"), None, ended(2), ON).state is RunState.PENDING

@@ -41,6 +41,16 @@ ours() { # FIELDS ID: rows of this set, by the job's name in the last field or b
     }' | sort -u
 }
 
+missing() { # IDS COLUMN: those of the list that no row on stdin has in that column
+    awk -F '|' -v "ids=$1" -v "id=$2" '
+        { number = $id; sub(/[^0-9].*/, "", number); seen[number] = 1 }
+        END {
+            count = split(ids, want, ",")
+            for (i = 1; i <= count; i++) if (!(want[i] in seen)) list = list "," want[i]
+            print substr(list, 2)
+        }'
+}
+
 echo "now|$(date +%s)"
 echo "base|$base"
 ids=
@@ -78,8 +88,9 @@ fi
 format='queue|%i|%T|%r|%V|%N|%P|%l|%q|%a|%y|%j'
 export SLURM_TIME_FORMAT=%s
 queue=$(ask squeue -h -t all -u "$me" -o "$format") || exit
-if [ -n "$ids" ]; then # also those of somebody else who shares this base
-    queue+=$'\n'$(ask squeue -h -t all -j "$ids" -o "$format") || exit
+others=$(missing "$ids" 2 <<<"$queue")
+if [ -n "$others" ]; then # purged, or of somebody else who shares this base
+    queue+=$'\n'$(ask squeue -h -t all -j "$others" -o "$format") || exit
 fi
 queue=$(grep '^queue|' <<<"$queue" | ours 12 2)
 [ -z "$queue" ] || printf '%s\n' "$queue"
@@ -90,8 +101,9 @@ if [ "$accounting" = 1 ]; then
     columns=--format=JobID,State,ExitCode,NodeList,JobName
     words=$(sacct -n -P -X "$columns" -u "$me" -S "$since" 2>&1 </dev/null) || status=away
     rows=$words
-    if [ -n "$ids" ] && [ "$status" = on ]; then
-        words=$(sacct -n -P -X "$columns" -j "$ids" 2>&1 </dev/null) || status=away
+    others=$(missing "$ids" 1 <<<"$rows")
+    if [ -n "$others" ] && [ "$status" = on ]; then
+        words=$(sacct -n -P -X "$columns" -j "$others" 2>&1 </dev/null) || status=away
         rows+=$'\n'$words
     fi
     [[ $words != *'accounting storage is disabled'* ]] || status=off

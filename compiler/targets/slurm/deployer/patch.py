@@ -19,6 +19,7 @@ _FIELDS = {
     "job-name": "JobName",
     "comment": "Comment",
 }
+_NOTHING = ("", "N/A", "(null)")  # without accounting there is neither account nor QOS
 _SHORT = {"t": "time", "p": "partition", "q": "qos", "A": "account", "J": "job-name"}
 
 
@@ -29,13 +30,14 @@ def is_changeable(row: QueueRow) -> bool:
 
 def live_fields(row: QueueRow) -> dict[str, str]:
     """The changeable values of a waiting job, by the names of sbatch's options."""
-    return {
+    fields = {
         "time": row.time_limit,
         "partition": row.partition,
         "qos": row.qos,
         "account": row.account,
         "nice": row.nice,
     }
+    return {name: value for name, value in fields.items() if value not in _NOTHING}
 
 
 def pending_fields(before: str, after: str) -> dict[str, str] | None:

@@ -6,6 +6,7 @@ The texts are those that squeue -o and sacct -P give; they are the same from Slu
 
 from __future__ import annotations
 
+import dataclasses
 import enum
 import hashlib
 import io
@@ -98,8 +99,7 @@ def parse(answer: Answer) -> Snapshot:
     exits = dict(_pairs(answer.of("exit")))
     queue = _by_job(map(_queue_row, answer.of("queue")))
     for job_id, row in queue.items():
-        if job_id in exits and exits[job_id].isdigit():
-            queue[job_id] = _with_exit(row, int(exits[job_id]))
+        queue[job_id] = dataclasses.replace(row, exit_code=_exit_code(exits.get(job_id, "")))
     return Snapshot(
         now=int(answer.first("now") or 0),
         base=answer.first("base") or "",
@@ -155,26 +155,25 @@ def _queue_row(line: str) -> QueueRow | None:
     )
 
 
-def _with_exit(row: QueueRow, status: int) -> QueueRow:
-    """`status` as wait() gives it."""
-    import dataclasses
-
-    signal, code = status & 0x7F, status >> 8 & 0xFF
-    return dataclasses.replace(row, exit_code=code or (128 + signal if signal else 0))
+def _exit_code(text: str) -> int | None:
+    """From `<code>:<signal>`, or from what wait() gives, as squeue prints it up to 23.02."""
+    code, _, signal = text.partition(":")
+    if code.isdigit() and not signal:
+        code, signal = str(int(code) >> 8 & 0xFF), str(int(code) & 0x7F)
+    if not code.isdigit() or not signal.isdigit():
+        return None
+    if int(code) or not int(signal):
+        return int(code)
+    # 125 and the like are Slurm's own marks (out of memory), no signals.
+    return 128 + int(signal) if int(signal) < 65 else None
 
 
 def _account_row(line: str) -> AccountRow | None:
     words = line.split("|", 4)
     if len(words) != 5 or not (match := _JOB_ID.fullmatch(words[0])):
         return None
-    code, _, signal = words[2].partition(":")
-    exit_code = None
-    if code.isdigit() and signal.isdigit():
-        # 125 and the like are Slurm's own marks (out of memory), no signals.
-        by_signal = 128 + int(signal) if 0 < int(signal) < 65 else None
-        exit_code = int(code) or (by_signal if int(signal) else 0)
     nodes = "" if words[3] == "None assigned" else words[3]
-    return AccountRow(match[1], words[1], words[4], exit_code, nodes)
+    return AccountRow(match[1], words[1], words[4], _exit_code(words[2]), nodes)
 
 
 def _read_files(text: str) -> tuple[dict[str, str], dict[str, RunFiles]]:

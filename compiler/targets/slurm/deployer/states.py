@@ -61,7 +61,7 @@ def classify(
     if queue is not None and not is_end(queue.state):
         return _live(queue)
     if record is not None and record.stage is Stage.ENDED:
-        return _recorded(record)
+        return _recorded(record, [row.state for row in (accounted, queue) if row is not None])
     if queue is not None:
         return _ended(queue.state, queue.exit_code, accounted, code, started, in_queue=True)
     if accounted is not None and is_end(accounted.state):
@@ -100,7 +100,8 @@ def _live(row: QueueRow) -> Verdict:
     return Verdict(RunState.RUNNING, state)
 
 
-def _recorded(record: Record) -> Verdict:
+def _recorded(record: Record, words: list[str]) -> Verdict:
+    """What was written down, in Slurm's own words if these say the same."""
     if record.outcome == REMOVED:
         state = RunState.CANCELLED
         if record.exit_code is not None:
@@ -110,7 +111,8 @@ def _recorded(record: Record) -> Verdict:
         state = RunState(record.outcome or "")
     except ValueError:
         return Verdict(RunState.UNKNOWN, f"recorded as {record.outcome!r}", record.exit_code)
-    return Verdict(state, "", record.exit_code)
+    detail = next((word for word in words if ENDED.get(base_state(word)) is state), "")
+    return Verdict(state, detail, record.exit_code)
 
 
 def _ended(
