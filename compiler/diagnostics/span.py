@@ -17,12 +17,11 @@ class SourceText:
     def __init__(self, path: str, text: str) -> None:
         self.path = path
         self.text = text
-        self._hidden: list[Span] = []
+        self._hidden: dict[Span, None] = {}
 
     def hide(self, span: Span) -> None:
         """From now on no renderer quotes this range."""
-        if span not in self._hidden:
-            self._hidden.append(span)
+        self._hidden[span] = None
 
     def hides(self, span: Span) -> bool:
         """Whether any part of the range is hidden."""

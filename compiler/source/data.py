@@ -6,6 +6,7 @@ are no text): those are reported, and the data has the text that was written.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
 
 from yaml.nodes import MappingNode, Node, ScalarNode
@@ -134,7 +135,7 @@ class Converter:
             elif tag == FLOAT:
                 value = float_value(text)
             elif tag == TIMESTAMP:
-                self._findings.date(node, in_envs=self._is_env(node))
+                self._findings.date(node, in_envs=id(node) in self._env_nodes)
                 return text
             elif tag != STR:
                 self._findings.foreign_tag(node, tag)
@@ -146,11 +147,12 @@ class Converter:
             self._findings.differs(node, tag, value)
         return value
 
-    def _is_env(self, node: Node) -> bool:
-        """Whether this is a value of the document's `envs`, which become texts anyway."""
+    @cached_property
+    def _env_nodes(self) -> set[int]:
+        """The identities of the values of the document's `envs`, which become texts anyway."""
         if not isinstance(self._root, MappingNode):
-            return False
+            return set()
         envs = self._merger.pairs(self._root).get("envs")
         if envs is None or not isinstance(envs[1], MappingNode):
-            return False
-        return any(value is node for _, value in self._merger.pairs(envs[1]).values())
+            return set()
+        return {id(value) for _, value in self._merger.pairs(envs[1]).values()}

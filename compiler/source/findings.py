@@ -9,6 +9,7 @@ from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from compiler.diagnostics import Diagnostics, Related, SourceText, Span
 from compiler.diagnostics.codes import source as codes
+from compiler.source.limited import Limited
 from compiler.source.merging import is_merge
 from compiler.source.positions import span_of
 from compiler.source.scalars import BOOL, FLOAT, INT, MERGE, NULL, STR, TIMESTAMP, VALUE
@@ -30,9 +31,11 @@ class Findings:
 
     def __init__(self, source: SourceText, diagnostics: Diagnostics) -> None:
         self._source = source
-        self._diagnostics = diagnostics
+        self._diagnostics = Limited(source, diagnostics)
 
     def duplicate(self, node: MappingNode, key: ScalarNode) -> None:
+        if self._diagnostics.full:
+            return
         first = next(
             other
             for other, _ in node.value
@@ -115,7 +118,7 @@ class Findings:
 
     def differs(self, node: ScalarNode, tag: str, value: Any) -> None:
         if self._hidden(node):
-            message = "YAML 1.2 makes another value of this than YAML 1.1"
+            message = "the value is another one in YAML 1.2 than in YAML 1.1"
             hint = "quote it"
         elif tag == STR:
             message = f"{quoted(node.value)} is read as a text; YAML 1.2 reads a number"
@@ -135,7 +138,7 @@ class Findings:
         short = "!!" + tag.removeprefix(_standard) if tag.startswith(_standard) else tag
         code, hint = codes.UNKNOWN_TAG, "remove the tag, or quote a text that starts with `!`"
         if tag in (VALUE, MERGE):
-            message = f"YAML 1.1 gives {self._quote(node)} a meaning of its own"
+            message = f"{self._quote(node)} has a meaning of its own in YAML 1.1"
             hint = "quote it"
         elif tag in _constructed:
             code, hint = codes.UNSUPPORTED_TAG, "write the value without the tag"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from compiler.diagnostics import Diagnostics, Related, SourceText
+from compiler.diagnostics import Diagnostics, Related, Severity, SourceText
 from compiler.diagnostics.codes import source as codes
 from compiler.source.document import Document, Kind
 from compiler.source.suggestions import suggest
@@ -86,8 +86,12 @@ def detect(documents: Sequence[Document], diagnostics: Diagnostics) -> Unit:
     if header_kind is None:
         kind = Kind.PIPELINE if len(tasks) > 1 else Kind.TASK
         return Unit(kind, None, tuple(tasks))
+    if header_kind is Kind.PIPELINE and len(tasks) == 1:
+        # `execution: serial` alone: an empty task, as a name alone is.
+        return Unit(Kind.TASK, None, (first.without(("execution",)),))
     header = first.of_kind(header_kind)
-    if header_kind is Kind.GROUP and len(tasks) == 1:
+    alone = len(tasks) == 1 and not _has_errors(first, diagnostics)
+    if header_kind is Kind.GROUP and alone:
         diagnostics.add(
             codes.GROUP_WITHOUT_TASKS.at(
                 header.key_span(("execution",)),
@@ -102,17 +106,23 @@ def _header_kind(first: Document, *, alone: bool) -> Kind | None:
     """PIPELINE or GROUP where the first document is a header, None where it is a task."""
     fields = set(first.data)
     execution = first.data.get("execution")
-    if execution is None:
-        return (
-            Kind.PIPELINE if "name" in fields and fields <= _HEADER_FIELDS and not alone else None
-        )
     if execution == "parallel":
         return Kind.GROUP
     if fields <= _HEADER_FIELDS:
-        near_group = isinstance(execution, str) and suggest(execution, _EXECUTIONS) == "parallel"
-        return Kind.GROUP if near_group else Kind.PIPELINE
-    # A field of groups only, or a near miss of `parallel`; else the schema of tasks refuses it.
-    return Kind.GROUP if fields <= _GROUP_FIELDS else None
+        if isinstance(execution, str) and suggest(execution, _EXECUTIONS) == "parallel":
+            return Kind.GROUP  # misspelt; the schema of headers says so
+        if execution == "serial" or ("name" in fields and not alone):
+            return Kind.PIPELINE
+        return None
+    return Kind.GROUP if execution is not None and fields <= _GROUP_FIELDS else None
+
+
+def _has_errors(document: Document, diagnostics: Diagnostics) -> bool:
+    """Whether something is wrong with the document's file, so that parts may be missing."""
+    return any(
+        found.severity is Severity.ERROR and found.span and found.span.source is document.source
+        for found in diagnostics
+    )
 
 
 def _single(documents: list[Document], diagnostics: Diagnostics) -> Unit:

@@ -1,4 +1,8 @@
-"""Merge keys (`<<`): the pairs of a map as PyYAML merges them."""
+"""Merge keys (`<<`): the pairs of a map, merged as the YAML 1.1 type says.
+
+Of several maps in a list the first one wins, as with PyYAML up to 6.0.3. Version 6.0.4 lets the
+last one win unless names have a single letter (yaml/pyyaml#953), so its merging is not used.
+"""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from compiler.diagnostics import SourceText, Span
-from compiler.source.merging import Merger
+from compiler.source.merging import Merger, is_merge
 from compiler.source.paths import Path
 
 _block_header = re.compile(r"(?:[&!]\S*\s+)*[|>][^\r\n]*")
@@ -30,10 +30,9 @@ class Place:
 def locate(root: Node, path: Path) -> Place:
     """Follow a path as far as it was written."""
     node, key = root, None
-    merger = Merger()
     for count, step in enumerate(path):
         if isinstance(node, MappingNode) and isinstance(step, str):
-            pair = merger.pairs(node).get(step)
+            pair = _pair(node, step)
             if pair is None:
                 return Place(node, key, count)
             key, node = pair
@@ -44,6 +43,17 @@ def locate(root: Node, path: Path) -> Place:
         else:
             return Place(node, key, count)
     return Place(node, key, len(path))
+
+
+def _pair(node: MappingNode, key: str) -> tuple[Node, Node] | None:
+    """The pair that counts for a key: the map's own last one, else one that is merged."""
+    for pair in reversed(node.value):
+        if pair[0].value == key and isinstance(pair[0], ScalarNode) and not is_merge(pair[0]):
+            found: tuple[Node, Node] = pair
+            return found
+    if any(is_merge(other) for other, _ in node.value):
+        return Merger().pairs(node).get(key)
+    return None
 
 
 def span_of(source: SourceText, node: Node) -> Span:

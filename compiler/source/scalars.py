@@ -101,6 +101,8 @@ def bool_value(text: str) -> bool:
 
 def int_value(text: str) -> int:
     """A YAML 1.1 integer; raises ScalarRefused where there is none."""
+    if text.isdecimal() and text[0] != "0" and len(text) < 20:
+        return int(text)
     if len(text) > MAX_NUMBER_LENGTH:
         raise ScalarRefused
     sign = -1 if text.startswith("-") else 1

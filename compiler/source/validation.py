@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 from compiler.diagnostics import Diagnostics, Severity
 from compiler.diagnostics.codes import schema as codes
 from compiler.source.document import Document, Kind
+from compiler.source.limited import Limited
+from compiler.source.limits import MAX_FINDINGS
 from compiler.source.paths import Path, dotted
 from compiler.source.wording import quoted
 
@@ -62,12 +65,14 @@ def _check(
     from compiler.source.schemas import validator
 
     checker = validator(name, definition)
-    errors = list(checker.iter_errors(value))
+    errors = list(islice(checker.iter_errors(value), MAX_FINDINGS + 1))
     if not errors:
         return True
     from compiler.source.violations import Violations
 
-    diagnostics.extend(Violations(document, (name, checker.schema), path).translate(errors))
+    limited = Limited(document.source, diagnostics)
+    for diagnostic in Violations(document, (name, checker.schema), path).translate(errors):
+        limited.add(diagnostic)
     return False
 
 
@@ -82,16 +87,16 @@ def _warn_of_unknown(document: Document, path: Path, name: str, diagnostics: Dia
     root = (name, schema(name))
     node = field_node(root, path)
     assert node is not None
-    for key in data:
-        if key not in node[1]["properties"]:
-            from compiler.source.hints import unknown_field_hint
+    from compiler.source.hints import unknown_field_hint
 
-            where = f"in {quoted(dotted(path))}" if path else f"at the top level of the {name}"
-            diagnostics.add(
-                codes.UNKNOWN_FIELD.at(
-                    document.key_span((*path, key)),
-                    f"unknown field {quoted(key)} {where}; it is ignored",
-                    hint=unknown_field_hint(root, path, node, key),
-                    severity=Severity.WARNING,
-                )
+    where = f"in {quoted(dotted(path))}" if path else f"at the top level of the {name}"
+    unknown = (key for key in data if key not in node[1]["properties"])
+    for key in islice(unknown, MAX_FINDINGS):
+        diagnostics.add(
+            codes.UNKNOWN_FIELD.at(
+                document.key_span((*path, key)),
+                f"unknown field {quoted(key)} {where}; it is ignored",
+                hint=unknown_field_hint(root, path, node, key),
+                severity=Severity.WARNING,
             )
+        )

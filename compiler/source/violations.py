@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.codes import schema as codes
 from compiler.source.branches import verdict
 from compiler.source.hints import type_hint, unknown_field_hint
+from compiler.source.limits import MAX_FINDINGS
 from compiler.source.paths import Path, dotted
 from compiler.source.reporter import Fault, Reporter
 from compiler.source.schemas import field_node, node_at
@@ -33,7 +35,8 @@ class Violations(Reporter):
 
     def translate(self, errors: Iterable[ValidationError]) -> list[Diagnostic]:
         """The diagnostics; where the type is wrong nothing else is said about the value."""
-        found = [pair for error in errors for pair in self._translate(error)]
+        everything = (pair for error in errors for pair in self._translate(error))
+        found = list(islice(everything, 2 * MAX_FINDINGS))
         wrong = {path for path, diagnostic in found if diagnostic.code == codes.WRONG_TYPE.name}
         return [
             diagnostic
@@ -53,8 +56,12 @@ class Violations(Reporter):
             yield path, self._refused_name(fault)
             return
         handler = _handlers.get(str(error.validator), Violations._other)
-        for diagnostic in list(handler(self, fault)) or self._other(fault):
+        nothing = True
+        for diagnostic in handler(self, fault):
+            nothing = False
             yield path, diagnostic
+        if nothing:
+            yield from ((path, diagnostic) for diagnostic in self._other(fault))
 
     # What each keyword says
 

@@ -38,9 +38,7 @@ CASES: dict[str, list[tuple[str, int, int, int]]] = {
         ("duplicate-key", 1, 25, 26),
     ],
     "b: &b {x: 1}\na: {<<: *b, x: 2, x: 3}\n": [("duplicate-key", 2, 19, 20)],
-    "name: g\nexecution: parallel\nname: h\n---\nname: a\nrun: x\n": [
-        ("duplicate-key", 3, 1, 5)
-    ],
+    "name: g\nexecution: parallel\nname: h\n---\nname: a\nrun: x\n": [("duplicate-key", 3, 1, 5)],
     "envs: {on: 1}\n": [("key-not-text", 1, 8, 10)],
     "envs: {8080: 1}\n": [("key-not-text", 1, 8, 12)],
     "envs: {~: 1, 2024-01-01: 2}\n": [("key-not-text", 1, 8, 9), ("key-not-text", 1, 14, 24)],
@@ -72,7 +70,7 @@ CASES: dict[str, list[tuple[str, int, int, int]]] = {
     "a: 1\nb: \x00\n": [("control-character", 2, 4, 5)],
     "a: x\x0cy\n": [("control-character", 1, 5, 6)],
     "a: \ud800\n": [("control-character", 1, 4, 5)],
-    'a: "x\\0y"\nb: |\n  tr \'\\0\' x\n': [("control-character", 1, 4, 10)],
+    "a: \"x\\0y\"\nb: |\n  tr '\\0' x\n": [("control-character", 1, 4, 10)],
     "a: 12:30\n": [("yaml-1-2-differs", 1, 4, 9)],
     "a:" + " {b:" * 101 + "}" * 101: [("too-deep", 1, 396, 397)],
     "set: {name: a}\n---\nset: {name: b}\n": [("several-documents", 3, 1, 4)],

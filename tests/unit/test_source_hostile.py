@@ -6,8 +6,9 @@ or for ever.
 
 from __future__ import annotations
 
+import subprocess
+import sys
 import time
-import tracemalloc
 
 import pytest
 
@@ -61,31 +62,31 @@ HOSTILE = {
     "nested list items": ("- " * 100_000, "too-deep"),
     "open maps": ("{a: " * 50_000, None),
     "question marks": ("? " * 50_000, "too-deep"),
-    "many values": ("a: [" + "x, " * 400_000 + "]", "too-many-values"),
-    "many keys": ("{" + ",".join(f"k{n}" for n in range(150_000)) + "}", "too-many-values"),
+    "many values": ("a: [" + "x, " * 251_000 + "]", "too-many-values"),
+    "many keys": ("{" + ",".join(f"k{n}" for n in range(126_000)) + "}", "too-many-values"),
     "many documents": ("---\n" * (MAX_DOCUMENTS + 1), "too-many-values"),
     "many broken documents": ("---\n[\n" * 50_000, "yaml-syntax"),
     "many undefined aliases": ("---\na: *x\n" * 20_000, "unknown-alias"),
     "large file": ("# x\n" * (MAX_FILE_BYTES // 4 + 1), "file-too-large"),
-    "long line": ("a: " + "x " * 1_500_000, None),
-    "long quoted text": ("a: '" + "x\n" * 1_500_000 + "'", None),
+    "long line": ("a: " + "x " * 1_000_000, None),
+    "long quoted text": ("a: '" + "x\n" * 1_000_000 + "'", None),
     "long key": ("k" * 1_000_000 + ": 1", "yaml-syntax"),
     "long number": ("a: " + "1" * 1_000_000, "invalid-number"),
     "long base-60 number": ("a: " + "1:" * 500_000 + "1", "invalid-number"),
     "long tag": ("a: !" + "x" * 1_000_000 + " y", "unknown-tag"),
     "duplicate keys": ("\n".join(f"k{n}: 1" for n in range(30_000)) * 2, None),
-    "the same key again": ("a: 1\n" * 60_000, "duplicate-key"),
-    "keys that are numbers": ("envs: {" + ", ".join(map(str, range(90_000))) + "}", "key-not-text"),
-    "many dates": ("envs: [" + "2024-01-01, " * 90_000 + "]", "date-value"),
-    "many warnings": ("envs: [" + "12:30, " * 90_000 + "]", "yaml-1-2-differs"),
+    "the same key again": ("a: 1\n" * 20_000, "duplicate-key"),
+    "keys that are numbers": ("envs: {" + ", ".join(map(str, range(30_000))) + "}", "key-not-text"),
+    "many dates": ("envs: [" + "2024-01-01, " * 30_000 + "]", "date-value"),
+    "many warnings": ("envs: [" + "12:30, " * 30_000 + "]", "yaml-1-2-differs"),
     "many secrets": (
-        "secrets: {" + ", ".join(f"S{n}: v{n}" for n in range(60_000)) + "}",
+        "secrets: {" + ", ".join(f"S{n}: v{n}" for n in range(20_000)) + "}",
         None,
     ),
-    "many unknown fields": ("\n".join(f"field{n}: 1" for n in range(60_000)), "unknown-field"),
-    "many unknown fields below": (f"resources: {{{big_map(60_000)}}}", "unknown-field"),
+    "many unknown fields": ("\n".join(f"field{n}: 1" for n in range(20_000)), "unknown-field"),
+    "many unknown fields below": (f"resources: {{{big_map(20_000)}}}", "unknown-field"),
     "many wrong types": (
-        "envs: {" + ", ".join(f"E{n}: [1]" for n in range(40_000)) + "}",
+        "envs: {" + ", ".join(f"E{n}: [1]" for n in range(15_000)) + "}",
         "wrong-type",
     ),
     "text against patterns": (
@@ -128,13 +129,19 @@ def test_hostile_input_is_refused_in_bounded_time(name: str) -> None:
     assert all(len(line) < 400 for line in shown.splitlines())
 
 
-@pytest.mark.parametrize("name", ["alias bomb", "merge bomb", "many values", "many documents"])
-def test_hostile_input_is_refused_in_bounded_memory(name: str) -> None:
-    tracemalloc.start()
-    read_text(HOSTILE[name][0], "t.yaml", Diagnostics())
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert peak < 300 * 1024**2
+def test_hostile_input_is_refused_in_bounded_memory() -> None:
+    program = (
+        "import resource, sys\n"
+        f"sys.path[:0] = {sys.path!r}\n"
+        "import test_source_hostile as cases\n"
+        "from compiler.diagnostics import Diagnostics\n"
+        "from compiler.source import read_text\n"
+        "for name in ('alias bomb', 'merge bomb', 'many values', 'many documents'):\n"
+        "    read_text(cases.HOSTILE[name][0], 't.yaml', Diagnostics())\n"
+        "print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)\n"
+    )
+    answer = subprocess.run([sys.executable, "-c", program], capture_output=True, check=True)
+    assert int(answer.stdout) < 400 * 1024, "KiB"
 
 
 def test_merges_that_multiply_but_stay_small_are_read() -> None:

@@ -173,6 +173,13 @@ YAML_1_2_DIFFERS = Code(
     "Quote the text, or write the value that is meant.",
     example="envs: {START: 12:30}",
 )
+MORE_FINDINGS = Code(
+    "more-findings",
+    Severity.NOTE,
+    "The document has more faults than are shown.",
+    "A long list of the same kind hides what matters.",
+    "Mend those that are shown, then look again.",
+)
 SEVERAL_DOCUMENTS = Code(
     "several-documents",
     Severity.ERROR,

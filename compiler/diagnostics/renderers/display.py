@@ -24,17 +24,19 @@ def width(text: str) -> int:
     return sum(_columns(char) for char in text)
 
 
-def cells(line: str, hidden: list[tuple[int, int]]) -> list[str]:
-    """For each character of a line what is shown for it: tabs as blanks, hidden ranges as ***.
+def cells(part: str, hidden: list[tuple[int, int]], first: int = 1) -> list[str]:
+    """For each character what is shown for it: tabs as blanks, hidden ranges as ***.
 
-    `hidden` are pairs of first column and the one behind the last, counting from 1.
+    `part` is a line, or the part of one that starts in column `first` (counting from 1);
+    `hidden` are pairs of first column and the one behind the last.
     """
     shown: list[str] = []
     column = 0
-    for number, char in enumerate(line, start=1):
+    hidden = [(max(start, first), end) for start, end in hidden if end > first]
+    for number, char in enumerate(part, start=first):
         masked = next((start for start, end in hidden if start <= number < end), None)
         if masked is not None:
-            cell = _MASK if number == masked or number == 1 else ""
+            cell = _MASK if number == masked else ""
         elif char == "\t":
             cell = " " * (_TAB_STOP - column % _TAB_STOP)
         else:

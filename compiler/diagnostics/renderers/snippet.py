@@ -54,18 +54,32 @@ def snippet(span: Span, context: Span | None, room: int) -> list[Line]:
 
 def _line(source: SourceText, number: int, start: int, end: int, room: int) -> Line:
     """One line with the columns from `start` up to `end` underlined (0, 0: none)."""
-    shown = cells(source.line(number), source.hidden_columns(number))
-    before = sum(width(cell) for cell in shown[: max(start - 1, 0)])
-    length = sum(width(cell) for cell in shown[max(start - 1, 0) : end - 1]) if end else 0
+    text = source.line(number)
+    # Of a very long line only the neighbourhood is looked at: work must not grow with it.
+    first = max(start - 2 * room, 1)
+    part = text[first - 1 : first + 4 * room]
+    cut_right = len(text) > first - 1 + len(part)
+    shown = cells(part, source.hidden_columns(number), first)
+    before = sum(width(cell) for cell in shown[: max(start - first, 0)])
+    length = sum(width(cell) for cell in shown[max(start - first, 0) : end - first]) if end else 0
     if end:
         length = max(length, 1)
-    if sum(width(cell) for cell in shown) <= room:
+    if first == 1 and not cut_right and sum(width(cell) for cell in shown) <= room:
         return Line(number, "".join(shown).rstrip(), before, length)
-    return _window(number, shown, before, length, room)
+    return _window(number, shown, before, length, room, cut_left=first > 1, cut_right=cut_right)
 
 
-def _window(number: int, shown: list[str], start: int, length: int, room: int) -> Line:
-    """The part of a long line around the underlined columns."""
+def _window(
+    number: int,
+    shown: list[str],
+    start: int,
+    length: int,
+    room: int,
+    *,
+    cut_left: bool,
+    cut_right: bool,
+) -> Line:
+    """The part of a long line around the underlined columns; `shown` may be a part already."""
     left = 0
     if start + length > room - 1:
         left = max(start - room // 3, 0)
@@ -77,7 +91,8 @@ def _window(number: int, shown: list[str], start: int, length: int, room: int) -
             first = column if first is None else first
             text += cell
         column = behind
-    first = first or 0
-    shift = (1 if left else 0) - first
-    text = (_CUT if left else "") + text + (_CUT if column > right else "")
+    cut_left = cut_left or left > 0
+    cut_right = cut_right or column > right
+    shift = int(cut_left) - (first or 0)
+    text = (_CUT if cut_left else "") + text + (_CUT if cut_right else "")
     return Line(number, text, start + shift, min(length, max(right - start, 1)))
