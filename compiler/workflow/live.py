@@ -164,15 +164,7 @@ def unlock(stack: Stack) -> list[tuple[str, str | None, TriplaneError | None]]:
 
 
 def _latest(world: World, names: Sequence[str]) -> dict[str, ObservedRun]:
-    known = _known(world)
-    if names:
-        _require_known(names, known, world)
-    latest = {}
-    for name in names or sorted(known):
-        _, run = world.last_run(name)
-        if run is not None:
-            latest[name] = run
-    return latest
+    return {name: _one_run(world, name, None)[1] for name in names or sorted(_known(world))}
 
 
 def _verdict(states: Sequence[RunState], until: str) -> Waited:
