@@ -27,6 +27,7 @@ from compiler.rendering.filetree import FileTree
 
 # Members that are data, in which an empty text means something.
 _VERBATIM = frozenset({"before", "after", "record", "secrets", "arguments"})
+_EVEN_EMPTY = frozenset({"before", "after", "rows"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Keys are sorted, so that every saved plan begins like this.
 _BEGINNING = re.compile(r'\s*\{\s*"applyable"\s*:')
@@ -129,7 +130,7 @@ def _without_empty(value: object) -> object:
         return {
             key: item if _is_verbatim(key, item) else _without_empty(item)
             for key, item in value.items()
-            if item is not None and (item not in ((), {}, "") or key in ("before", "after"))
+            if item is not None and (item not in ((), {}, "") or key in _EVEN_EMPTY)
         }
     if isinstance(value, list | tuple):
         return [_without_empty(item) for item in value]

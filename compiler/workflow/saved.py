@@ -76,7 +76,7 @@ def open_plan(
         for work in loaded.works
         if not names or work.name in names
     ]
-    moved = list(_moved(plan.inputs, input_digests(loaded.inputs, prepared, stack)))
+    moved = list(_moved(plan.inputs, input_digests(loaded.inputs, prepared, stack), stack))
     if moved:
         raise PlanOutdated(moved)
     diagnostics.raise_if_errors()
@@ -95,10 +95,14 @@ def _opened(path: str, stack: Stack) -> str:
     return path if places.is_special(path) else str(Path(places.base_of(stack)) / path)
 
 
-def _moved(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:
+def _moved(then: Mapping[str, str], now: Mapping[str, str], stack: Stack) -> Iterator[str]:
+    folder = Path(places.stack_folder(stack))
     for name, digest in then.items():
         if now.get(name) != digest:
-            yield f"{name} {'changed' if name in now else 'is gone'}"
+            # A file that is there and can no longer be read is not in the new list.
+            is_there = name in now or (folder / name).is_file()
+            lost = "is no longer used" if name.endswith("/") else "is gone"
+            yield f"{name} {'changed' if is_there else lost}"
     for name in now:
         if name not in then:
             yield f"{name} is new"
