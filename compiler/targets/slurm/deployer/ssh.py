@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 import threading
+import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -106,6 +107,8 @@ class SshTransport:
             raise TargetUnreachable(self._target, f"{where}: {_reason(error)}") from None
         connection.transport.set_keepalive(_KEEPALIVE_SECONDS)
         self._connection = connection
+        # Its thread would keep the connection alive when nobody has it any more.
+        weakref.finalize(self, connection.close)
         return connection
 
 
