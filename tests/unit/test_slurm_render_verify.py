@@ -25,11 +25,12 @@ def test_directives_read_back(text: str) -> None:
         ("--mail-type=END", ["--mail-type=END"]),
         (" -N 2 -n 4 # four", ["-N", "2", "-n", "4"]),
         (" --a=b#c", ["--a=b"]),
-        (r" --a=b\#c\ d", ["--a=b#c d"]),
+        (r" --a=b\#c\ d", ["--a=b#c", "d"]),  # as sbatch 22.05 does: the blank still ends it
         (""" --a="b #'c" -d'e "f'""", ["--a=b #'c", '-de "f']),
         (r' --a="b\"c\\d"', ['--a=b"c\\d']),
         ('\t--a=""\t', ["--a="]),
-        (" ''", [""]),
+        (" '' -n 2", []),  # sbatch stops at a word of empty quotes
+        (" -J x hetjob -n 2", ["-J", "x"]),
         (" --a=b\\", ["--a=b"]),
         ("", []),
         (" # only a comment", []),
