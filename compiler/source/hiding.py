@@ -7,7 +7,7 @@ import re
 from yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 
 from compiler.diagnostics import SourceText, Span
-from compiler.source.merging import Merger
+from compiler.source.merging import Merger, is_merge
 from compiler.source.paths import Path
 from compiler.source.positions import span_of
 from compiler.source.scalars import NULL
@@ -51,10 +51,11 @@ def hide_secrets(source: SourceText, root: Node) -> None:
 
 def _hide_values(source: SourceText, secrets: Node, *, in_stack: bool) -> None:
     if isinstance(secrets, MappingNode):
-        for name, (key, secret) in Merger().pairs(secrets).items():
-            if not (in_stack and isinstance(secret, MappingNode)):
-                _hide(source, secret)
-            if "=" in name:  # NAME=value where `NAME: value` was meant
+        for key, secret in [*secrets.value, *Merger().pairs(secrets).values()]:
+            if is_merge(key) or (in_stack and isinstance(secret, MappingNode)):
+                continue
+            _hide(source, secret)
+            if "=" in key.value:  # NAME=value where `NAME: value` was meant
                 _hide(source, key)
         return
     for secret in secrets.value if isinstance(secrets, SequenceNode) else [secrets]:
