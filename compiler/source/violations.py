@@ -140,12 +140,13 @@ class Violations(Reporter):
     def _pattern(self, fault: Fault) -> Iterator[Diagnostic]:
         node = self.full(fault)
         words = any_case_values(node[1])
-        about = node[1].get("description")
-        if not words:
+        hint = None
+        if words is None:
             # Forms such as `cloud/region`: the misspelt word is usually the first part.
             first, slash, rest = str(fault.value).partition("/")
             words = [word + slash + rest for word in any_case_words(node[1]) if word != first]
-        hint = about if about and len(about) <= _LONGEST_HINT else None
+            about = node[1].get("description", "")
+            hint = about if 0 < len(about) <= _LONGEST_HINT else None
         yield self.invalid(fault, expectation(node), words, hint)
 
     def _refused_name(self, fault: Fault) -> Diagnostic:

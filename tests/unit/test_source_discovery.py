@@ -66,7 +66,7 @@ def test_what_is_not_there_is_reported_and_the_rest_is_read(folder: Path) -> Non
     assert [(item.code, item.message) for item in found] == [
         ("file-not-found", "there is no file or folder `missing.yaml`"),
         ("no-input-files", "the folder `empty` holds no *.yaml or *.yml file"),
-        ("yaml-syntax", "a value is expected here"),
+        ("yaml-syntax", "a `[` or `{` before this is not closed"),
     ]
 
 
