@@ -45,22 +45,6 @@ def write_atomically(
         raise _named(error, path) from None
 
 
-def create_only(path: Path, text: str) -> bool:
-    """Write `text` to a file that must not exist yet; False if it does."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    try:
-        handle = os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644)
-    except FileExistsError:
-        return False
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="") as stream:
-            stream.write(text)
-    except OSError as error:
-        path.unlink(missing_ok=True)
-        raise _named(error, path) from None
-    return True
-
-
 def write_tree(out: Path, artifacts: Iterable[Artifact]) -> list[str]:
     """Write all artifacts below `out`; returns the paths whose content changed."""
     changed = []

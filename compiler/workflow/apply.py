@@ -155,12 +155,14 @@ def _locked(
     away: dict[str, TargetUnreachable] = {}
     try:
         for key in sorted(deployers):
+            # Before it is taken, as an interrupt may fall in between: a lock that is not this
+            # deployer's own is not given back.
+            held.append(deployers[key])
             try:
                 deployers[key].lock(holder)
             except TargetUnreachable as error:
                 away[key] = error
-                continue
-            held.append(deployers[key])
+                held.pop()
         yield away
     finally:
         for deployer in reversed(held):
