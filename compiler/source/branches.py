@@ -29,9 +29,7 @@ class Verdict:
 
 def verdict(error: ValidationError, node: Node) -> Verdict:
     """Judge an `anyOf`/`oneOf` error of the sub-schema `node`."""
-    branches: dict[int, list[ValidationError]] = defaultdict(list)
-    for found in error.context:
-        branches[found.relative_schema_path[0]].append(found)
+    branches = _by_branch(error)
     if all(found.validator == "required" for found in error.context):
         names = [name for found in error.context for name in found.validator_value]
         if not any(found.relative_path for found in error.context):
@@ -52,8 +50,24 @@ def verdict(error: ValidationError, node: Node) -> Verdict:
     return Verdict(errors=tuple(fitting[best]))
 
 
+def _by_branch(error: ValidationError) -> dict[int, list[ValidationError]]:
+    branches: dict[int, list[ValidationError]] = defaultdict(list)
+    for found in error.context:
+        branches[found.relative_schema_path[0]].append(found)
+    return branches
+
+
 def _of_other_type(errors: list[ValidationError]) -> bool:
-    return any(found.validator == "type" and not found.relative_path for found in errors)
+    """Whether a branch is for values of another type than the one at hand."""
+    for found in errors:
+        if found.relative_path:
+            continue
+        if found.validator == "type":
+            return True
+        nested = _by_branch(found).values() if found.validator in ("anyOf", "oneOf") else ()
+        if nested and all(_of_other_type(branch) for branch in nested):
+            return True
+    return False
 
 
 def _distance(errors: list[ValidationError]) -> float:

@@ -97,6 +97,8 @@ class Reporter:
 
     def full(self, fault: Fault) -> Node:
         """The sub-schema, completed by what is said elsewhere about the same field."""
+        if not isinstance(fault.node[1], dict):  # a schema that is just `false`
+            return fault.node[0], {}
         if "type" in fault.node[1] or "anyOf" in fault.node[1]:
             return fault.node
         field = field_node(self.root, fault.path[len(self.base) :])

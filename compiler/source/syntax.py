@@ -202,7 +202,7 @@ def _marked(source: SourceText, error: MarkedYAMLError) -> Diagnostic:
     message, hint = next(
         ((message, hint) for part, message, hint in _problems if part in problem), (problem, None)
     )
-    ended = not source.line(span.line)[span.column - 1 :].strip() or mark and mark.column == 0
+    ended = not source.line(span.line)[span.column - 1 :].strip() or (mark and mark.column == 0)
     if ended and "expected node content" in problem and "flow" in (error.context or ""):
         message, hint = "a `[` or `{` before this is not closed", "close it with `]` or `}`"
     related = []

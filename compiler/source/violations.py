@@ -49,7 +49,7 @@ class Violations(Reporter):
         node = node_at(self.root, list(error.absolute_schema_path)[:-1], error.schema)
         path = (*self.base, *below)
         fault = Fault(error, path, node, quoted(dotted(path)) if path else self.whole)
-        if error.validator in ("anyOf", "oneOf"):
+        if error.validator in ("anyOf", "oneOf") and error.context:
             yield from self._branches(fault)
             return
         if "propertyNames" in error.relative_schema_path:

@@ -462,6 +462,84 @@ def test_suggestions(word: str, nearest: str | None) -> None:
     assert suggest(word, reversed(names)) == nearest
 
 
+@pytest.mark.parametrize(
+    ("part", "value", "code", "message", "expected"),
+    [
+        (
+            {"not": {"required": ["a", "b"]}},
+            "{a: 1, b: 2}",
+            "conflicting-fields",
+            "`a` and `b` exclude each other",
+            None,
+        ),
+        ({"const": "x"}, "y", "invalid-value", "`f` cannot be `y`", "`x`"),
+        (
+            {"enum": [1, "two", None]},
+            "3",
+            "invalid-value",
+            "`f` cannot be the number 3",
+            "`1` or `two`",
+        ),
+        # jsonschema does not say where; our schemas write `not: {}` instead.
+        (False, "1", "invalid-value", "the task cannot be the number 1", None),
+        (
+            {"type": "number", "exclusiveMaximum": 5},
+            "5",
+            "out-of-range",
+            "`f` must be below 5",
+            None,
+        ),
+        ({"multipleOf": 8}, "9", "out-of-range", "`f` must be a multiple of 8", None),
+        ({"minLength": 3}, "ab", "out-of-range", "`f` must have at least 3 characters", None),
+        ({"maxLength": 1}, "ab", "out-of-range", "`f` must have at most 1 character", None),
+        ({"minItems": 1}, "[]", "out-of-range", "`f` must not be empty", None),
+        ({"maxItems": 1}, "[a, b]", "out-of-range", "`f` must have at most 1 item", None),
+        (
+            {"anyOf": [{"const": "a"}, {"type": "string", "pattern": "^b"}]},
+            "c",
+            "invalid-value",
+            "`f` cannot be `c`",
+            "`a` or a text that matches `^b`",
+        ),
+        (
+            {"oneOf": [{"type": "string"}, {"type": "string", "minLength": 1}]},
+            "c",
+            "invalid-value",
+            "`f` cannot be `c`",
+            "a text or a text that is not empty",
+        ),
+        (
+            {"anyOf": [{"type": "integer"}, {"anyOf": [{"type": "array"}, {"type": "null"}]}]},
+            "text",
+            "wrong-type",
+            "`f` must be a whole number or a list",
+            "a whole number or a list",
+        ),
+        ({"type": "null"}, "1", "wrong-type", "`f` must be nothing", ""),
+        (
+            {"contains": {"const": 1}},
+            "[2]",
+            "invalid-value",
+            "`f` cannot be a list of 1 item",
+            None,
+        ),
+    ],
+)
+def test_keywords_that_the_schemas_may_come_to_use(
+    part: object, value: str, code: str, message: str, expected: str | None
+) -> None:
+    from jsonschema import Draft202012Validator
+
+    from compiler.source.violations import Violations
+
+    (document,) = read_text(f"f: {value}\n", "t.yaml", Diagnostics())
+    root = {"properties": {"f": part}}
+    errors = Draft202012Validator(root).iter_errors(document.data)
+    (item,) = Violations(document, ("task", root)).translate(errors)
+    assert (item.code, item.message) == (code, message)
+    assert (item.expected or None) == (expected or None)
+
+
 def test_jsonschema_is_not_loaded_before_a_check() -> None:
     program = (
         f"import sys; sys.path[:0] = {sys.path!r}\n"
