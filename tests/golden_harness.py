@@ -26,6 +26,7 @@ from compiler.cli.main import main
 
 FOLDER = Path(__file__).parent / "golden"
 TOP = FOLDER.parent.parent
+DEMO_STACK = TOP / "stacks" / "demo.yaml"
 _STANDS_FOR = re.compile(r"^( *)«(templates/[^»\n]+)»\n", re.MULTILINE)
 _SHORTEST = 10  # lines; what is shorter is repeated
 

@@ -26,7 +26,7 @@ start() {
     mkdir -p "$SCRIPTS"
     cat >"$SCRIPTS/SHA256SUMS" <<'DIGESTS' || return
 937a49af429acb5a10f3bf07d6d52fcfcd59c7869747f39fb16b1fcff403a09d  bashrc.sh
-221799625e077e3d323143aecfa7453d4d61fa004a72c6045b8eabf3db505304  job.env
+cb283a8b25c6287c4f2bd8dc4e1d74f0ff2a76d97fd800d834f9ad1d87a762bd  job.env
 de5ae0c96e78b6fa5797c27ef4a5195e425f16482a64356caf33a86b5f037447  launcher.sh
 13d9d5ab77a3739def3a2c1cf4051d047c2a2c368433d825016ce9cda5a9887b  node.sh
 4dcc792231d258ee8267f994434760cb45c5723b250544752ae8c9262bd6532f  peers.sh

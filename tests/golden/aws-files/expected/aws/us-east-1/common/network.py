@@ -24,8 +24,8 @@ def subnet_filters(vpc: str, zone: str | None) -> list[aws.ec2.GetSubnetsFilterA
         aws.ec2.GetSubnetsFilterArgs(
             name="subnet-id",
             values=[
-                "subnet-0123456789abcdef0",
-                "subnet-0fedcba9876543210",
+                "subnet-0bbbbbbb",
+                "subnet-0aaaaaaa",
             ],
         ),
     ]
@@ -38,8 +38,8 @@ def subnet_filters(vpc: str, zone: str | None) -> list[aws.ec2.GetSubnetsFilterA
 
 def first(ids: list[str]) -> str:
     wanted = [
-        "subnet-0123456789abcdef0",
-        "subnet-0fedcba9876543210",
+        "subnet-0bbbbbbb",
+        "subnet-0aaaaaaa",
     ]
     found = sorted(ids, key=wanted.index)
     if not found:
