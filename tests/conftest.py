@@ -6,7 +6,7 @@ import os
 
 import pytest
 
-pytest_plugins = ["tests.fixtures_slurm"]
+pytest_plugins = ["tests.fixtures_slurm", "tests.fixtures_kubernetes"]
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -158,8 +158,9 @@ def _sending_rules() -> tuple[dict, dict]:
     patches = (
         "["
         'JSONPatch{op: "add", path: "/spec/nodeSelector", value: {"pool": "real"}}, '
-        'JSONPatch{op: "add", path: "/spec/tolerations", value: [Object.spec.tolerations{'
-        'key: "pool", operator: "Exists"}]}, '
+        # a list as a value makes this version of the server panic
+        'JSONPatch{op: "add", path: "/spec/tolerations/-", '
+        'value: Object.spec.tolerations{key: "pool", operator: "Exists"}}, '
         'JSONPatch{op: "add", path: "/spec/affinity", value: Object.spec.affinity{}}, '
         'JSONPatch{op: "add", path: "/spec/containers/0/resources", '
         'value: Object.spec.containers.resources{requests: {"cpu": "10m", "memory": "16Mi"}}}'
