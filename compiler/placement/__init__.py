@@ -1,6 +1,6 @@
 """Where each task goes: one table over every target that the task allows."""
 
-from compiler.placement.infra import matching_targets
+from compiler.placement.infra import matching_targets, names_for
 from compiler.placement.table import Placement, Row, place
 
-__all__ = ["Placement", "Row", "matching_targets", "place"]
+__all__ = ["Placement", "Row", "matching_targets", "names_for", "place"]

@@ -20,14 +20,26 @@ def matching_targets(infra: Infra, stack: Stack) -> list[TargetSpec]:
     return [target for target in stack.targets.values() if _matches(infra, target)]
 
 
+def names_for(infra: Infra, stack: Stack) -> list[str]:
+    """What could stand as the second part of `infra` in this stack, for suggestions."""
+    targets = [item for item in stack.targets.values() if _is_of_kind(infra, item)]
+    return [name for item in targets for name in sorted(_names(item))]
+
+
 def _matches(infra: Infra, target: TargetSpec) -> bool:
-    if infra.cloud is not None and KIND_OF_CLOUD.get(infra.cloud.lower()) is not target.kind:
+    if not _is_of_kind(infra, target):
         return False
-    if infra.region is None:
-        return True
+    return infra.region is None or infra.region in _names(target)
+
+
+def _is_of_kind(infra: Infra, target: TargetSpec) -> bool:
+    return infra.cloud is None or KIND_OF_CLOUD.get(infra.cloud.lower()) is target.kind
+
+
+def _names(target: TargetSpec) -> set[str]:
     names = {target.key}
     if target.kind is TargetKind.KUBERNETES:
         names.add(str(target.options.get("context") or target.key))
     if target.kind is TargetKind.AWS:
         names.add(str(target.options.get("region") or target.key))
-    return infra.region in names
+    return names

@@ -11,7 +11,7 @@ from pathlib import Path
 from compiler.diagnostics import Diagnostic, Diagnostics, Related, Severity
 from compiler.diagnostics.codes import workflow as codes
 from compiler.model import GitWorkdir, LocalWorkdir, Origin, Resources, Stack, TargetSpec, Task
-from compiler.placement import Placement, Row, matching_targets, place
+from compiler.placement import Placement, Row, matching_targets, names_for, place
 from compiler.placement.accelerators import names_of, resolve_accelerators
 from compiler.planning import digests
 from compiler.rendering.artifact import Artifact
@@ -60,22 +60,25 @@ def place_work(
 ) -> Placement:
     """Choose the target; an impossible placement is an error with every row's reason.
 
-    `only` restricts the stack to some of its targets.
+    `only` restricts the stack to some of its targets. A task that may go to none of them but
+    to others is left out with a note: nothing is chosen.
     """
+    some = stack
     if only:
-        stack = replace(
+        some = replace(
             stack, targets={key: spec for key, spec in stack.targets.items() if key in only}
         )
     placement = place(
         prepared.task,
-        stack,
+        some,
         refuse=lambda task, resources, spec: target_of(spec.kind).refusals(task, resources, spec),
         price=lambda resources, spec: hourly_price(resources, spec, stack, prepared.task.num_nodes),
         free=free or {},
         recorded=recorded,
     )
+    diagnostics.extend(_unmatched(prepared, stack))
     if placement.chosen is None:
-        diagnostics.extend(_why_nowhere(prepared, placement, stack))
+        diagnostics.extend(_why_nowhere(prepared, placement, stack, only))
     return placement
 
 
@@ -151,19 +154,36 @@ def _trees(task: Task, root: str | None, diagnostics: Diagnostics) -> Iterable[F
             )
 
 
-def _why_nowhere(prepared: Prepared, placement: Placement, stack: Stack) -> Iterable[Diagnostic]:
+def _unmatched(prepared: Prepared, stack: Stack) -> Iterable[Diagnostic]:
+    """Candidates whose `infra` is nothing of the stack: an error where it is all of them."""
     candidates = prepared.task.resources.candidates
+    lost = [item for item in candidates if not matching_targets(item.infra, stack)]
+    for candidate in lost:
+        infra = candidate.infra
+        close = suggest(infra.region or infra.cloud or "", names_for(infra, stack))
+        yield codes.INFRA_NOT_IN_STACK.at(
+            candidate.origin_of("infra").span(),
+            f"`{infra}` is no target of stack `{stack.name}`",
+            expected=", ".join(f"{spec.kind}/{key}" for key, spec in stack.targets.items()),
+            hint=f"did you mean `{close}`?" if close else None,
+            severity=Severity.ERROR if len(lost) == len(candidates) else Severity.WARNING,
+        )
+
+
+def _why_nowhere(
+    prepared: Prepared, placement: Placement, stack: Stack, only: Sequence[str]
+) -> Iterable[Diagnostic]:
     if not placement.rows:
-        for candidate in candidates:
-            if not matching_targets(candidate.infra, stack):
-                named = candidate.infra.region or candidate.infra.cloud or ""
-                close = suggest(named, stack.targets)
-                yield codes.INFRA_NOT_IN_STACK.at(
-                    candidate.origin_of("infra").span(),
-                    f"`{candidate.infra}` is no target of stack `{stack.name}`",
-                    expected=", ".join(f"{spec.kind}/{key}" for key, spec in stack.targets.items()),
-                    hint=f"did you mean `{close}`?" if close else None,
-                )
+        candidates = prepared.task.resources.candidates
+        elsewhere = dict.fromkeys(
+            spec.key for item in candidates for spec in matching_targets(item.infra, stack)
+        )
+        if only and elsewhere:
+            yield codes.LEFT_OUT.at(
+                prepared.task.resources.origin.span(),
+                f"`{prepared.work.name}` may go to {', '.join(elsewhere)}, "
+                f"and not to {', '.join(only)}: left out",
+            )
         return
     refusals = list(dict.fromkeys(item for row in placement.rows for item in row.refusals))
     if len({row.target.key for row in placement.rows}) == 1:

@@ -27,6 +27,14 @@ INFRA_NOT_IN_STACK = Code(
     "Use the key of one of the stack's targets as the second part of `infra`, or add a target.",
     example="resources: {infra: slurm/gamma}  # the stack has alpha and beta",
 )
+LEFT_OUT = Code(
+    "left-out",
+    Severity.NOTE,
+    "The task can go to none of the targets that --target names.",
+    "The filter restricts what is looked at; the task itself is fine.",
+    "Leave --target away, or name a target that the task allows.",
+    example="resources: {infra: slurm/alpha}  # with --target eks",
+)
 NO_TARGET = Code(
     "no-target",
     Severity.ERROR,
