@@ -26,7 +26,7 @@ def test_every_field_has_a_row() -> None:
     rows = {row.split(" (")[0] for row in TARGET.support}
     first = {row.split(".")[0] for row in rows}
     assert top - {"resources"} <= first
-    expected = {f"resources.{key}" for key in resources if key != "gpus"}
+    expected = {f"resources.{key}" for key in resources}
     assert expected <= rows
     assert {row for row in rows if row.startswith("resources.")} == expected
 
@@ -81,10 +81,10 @@ CASES = [
         "config.triplane.native_script",
         REFUSED,
     ),
-    (task("", "file_mounts: {/d: s3://bucket/x}\n"), "file_mounts (bucket URL)", REFUSED),
+    (task("", "file_mounts: {/d: s3://bucket/x}\n"), "file_mounts (URL)", REFUSED),
     (
         task("", "file_mounts: {/d: {name: bucket, mode: MOUNT}}\n"),
-        "file_mounts (storage object)",
+        "file_mounts (storage)",
         REFUSED,
     ),
     (task("", "volumes: {/d: named}\n"), "volumes.name", REFUSED),

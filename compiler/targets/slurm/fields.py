@@ -57,7 +57,7 @@ def _of_task(task: Task) -> Iterator[Use]:
         if key in task.given:
             yield key, partial(task.origin.key_span, key)
     if isinstance(task.workdir, GitWorkdir):
-        yield "workdir.url", task.workdir.origin.key_span
+        yield "workdir (git)", task.workdir.origin.key_span
     if task.run is None:
         yield "run (absent)", task.origin.span
     for place, names in (("envs", task.envs), ("secrets", task.secrets)):
@@ -77,9 +77,9 @@ def _of_task(task: Task) -> Iterator[Use]:
 def _of_files(task: Task, resources: Resources) -> Iterator[Use]:
     for mount in task.file_mounts:
         if "://" in mount.source:
-            yield "file_mounts (bucket URL)", mount.origin.span
+            yield "file_mounts (URL)", mount.origin.span
     for storage in task.storage:
-        yield "file_mounts (storage object)", storage.origin.key_span
+        yield "file_mounts (storage)", storage.origin.key_span
     for volume in task.volumes:
         if volume.size_gib is not None:
             yield "volumes.size", volume.origin.key_span

@@ -22,7 +22,7 @@ _ELSEWHERE = "place the task on another target, or remove the field"
 _TASK: Final = (
     Support("name", FULL, "part of the job's name"),
     Support("workdir", FULL, "copied into the run's home on the shared file system"),
-    Support("workdir.url", FULL, "cloned when the job starts, on the first node"),
+    Support("workdir (git)", FULL, "cloned when the job starts, on the first node"),
     Support("num_nodes", FULL, "`--nodes`, one rank a node"),
     Support("setup", FULL, "a step on all nodes before `run`"),
     Support("run", FULL, "a step on all nodes; the first failure ends the rest"),
@@ -50,13 +50,13 @@ _TASK: Final = (
     Support("pool", REFUSED, "there are no worker pools on Slurm", _ELSEWHERE),
     Support("file_mounts", FULL, "copies in the run's home; other paths are links to a copy"),
     Support(
-        "file_mounts (bucket URL)",
+        "file_mounts (URL)",
         REFUSED,
         "files from a bucket are not brought to a Slurm cluster",
         "download them in `setup`",
     ),
     Support(
-        "file_mounts (storage object)",
+        "file_mounts (storage)",
         REFUSED,
         "buckets are neither mounted nor copied on a Slurm cluster",
         "use the cluster's own file system, or download in `setup`",
@@ -71,7 +71,11 @@ _TASK: Final = (
     Support("volumes.name", REFUSED, "Slurm has no named volumes", "use `host_path`"),
     Support("volumes.size", REFUSED, "Slurm has no ephemeral volumes", "use a path below /tmp"),
     Support("config.slurm", FULL, "`sbatch_options`, `quota` and `cpu_partition`"),
-    Support("config.kubernetes", FULL, "for Kubernetes only"),
+    Support("config.kubernetes", FULL, "concerns other infrastructure"),
+    Support("config.ssh", FULL, "concerns other infrastructure"),
+    Support("config.gcp", FULL, "concerns other infrastructure"),
+    Support("config.azure", FULL, "concerns other infrastructure"),
+    Support("config.vast", FULL, "concerns other infrastructure"),
     Support("config.active_workspace", FULL, "chooses account, QoS and options"),
     Support("config.docker", IGNORED, "`run_options` are for Docker on virtual machines"),
     Support("config.nvidia_gpus", IGNORED, "jobs cannot change the state of the cluster's GPUs"),
@@ -107,6 +111,7 @@ _RESOURCES: Final = (
         "the stack says that the cluster does not hand out memory",
     ),
     Support("resources.accelerators", FULL, "`--gres` or `--gpus-per-node`"),
+    Support("resources.gpus", FULL, "as `accelerators`"),
     Support("resources.accelerators (fraction)", CHANGED, "whole GPUs are asked for, rounded up"),
     Support(
         "resources.accelerators (TPU)", REFUSED, "TPUs are not part of Slurm clusters", _ELSEWHERE
