@@ -65,6 +65,8 @@ def _record_renders(target: Any, jobs: list[dict[str, Any]]) -> None:
 
 def _fields(job: Any) -> Iterator[str]:
     """The names of fields that the job's task gives, and those of the stack's `config`."""
+    from compiler.model import GitWorkdir
+
     data, task = job.task.origin.document.data, job.task
     yield from _below(data, "", 3)
     for choice in ("any_of", "ordered"):
@@ -73,8 +75,12 @@ def _fields(job: Any) -> Iterator[str]:
     yield from _below({"config": job.stack.config}, "", 3)
     if any(name.startswith("SKYPILOT_DOCKER_") for name in (*task.envs, *task.secrets)):
         yield "envs.SKYPILOT_DOCKER_*"
+    if isinstance(task.workdir, GitWorkdir):
+        yield "workdir (git)"
     if task.run is None:
         yield "run (absent)"
+    if any(secret.mount_path for secret in task.secrets.values()):
+        yield "managed_secrets.mount_path"
     if job.resources.image is not None and job.resources.image.docker:
         yield "resources.image_id (docker)"
     if any(volume.host_path for volume in task.volumes):
