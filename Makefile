@@ -4,16 +4,16 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN = $(VENV)/bin
+PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
 .PHONY: demo test lint golden bench clean
+.DELETE_ON_ERROR:
 
 demo: $(VENV)/.product
 	PATH="$(CURDIR)/$(BIN):$$PATH" sh examples/demo.sh
 
-test: $(VENV)/.tests
+test: lint
 	$(BIN)/python -m tests.slurm_site install
-	$(BIN)/ruff check .
-	$(BIN)/ruff format --check .
 	$(BIN)/python -m pytest $(if $(LONG),--long) $(PYTEST)
 
 # Rewrites every golden file; read the difference before you commit it.
@@ -29,14 +29,15 @@ bench: $(VENV)/.tests
 $(VENV)/bin/python:
 	sh tests/make_venv.sh "$(PYTHON)" "$(VENV)"
 
-$(VENV)/.product: $(VENV)/bin/python pyproject.toml $(shell find compiler schemas templates -type f -not -name '*.pyc')
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check .
+# Editable, so that neither the demo nor the tests ever run an older copy of the checkout.
+$(VENV)/.product: $(VENV)/bin/python pyproject.toml
+	$(PIP) install --editable .
 	@touch $@
 
-# Editable, so that the tests see the checkout; pulumi comes with the extra.
+# pulumi comes with the extra.
 $(VENV)/.tests: $(VENV)/bin/python pyproject.toml
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade "pip>=25.1"
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable ".[pulumi]" --group test
+	$(PIP) install --upgrade "pip>=25.1"
+	$(PIP) install --editable ".[pulumi]" --group test
 	@touch $@ $(VENV)/.product
 
 clean:

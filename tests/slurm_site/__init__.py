@@ -15,7 +15,7 @@ of ``tests.fixtures_slurm``.
 
 from .access import SshAccess
 from .hosts import SiteError
-from .install import install, make_root, missing
+from .install import install, make_root, make_tree, missing
 from .site import SlurmSite
 
-__all__ = ["SiteError", "SlurmSite", "SshAccess", "install", "make_root", "missing"]
+__all__ = ["SiteError", "SlurmSite", "SshAccess", "install", "make_root", "make_tree", "missing"]

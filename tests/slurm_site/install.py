@@ -7,7 +7,7 @@ import os
 import re
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from .hosts import PATH, SiteError
@@ -29,7 +29,10 @@ PACKAGES = (
     "libc6-dev",
     "libslurm-dev",  # spank.h, for the stand-in of pyxis
     "util-linux",
+    "mount",
     "iproute2",
+    "hostname",
+    "procps",
 )
 _COMMANDS = {
     "munged": "munge",
@@ -39,6 +42,8 @@ _COMMANDS = {
     "sshd": "openssh-server",
     "sudo": "sudo",
     "gcc": "gcc",
+    "hostname": "hostname",
+    "ps": "procps",
 }
 _ACCOUNTING_COMMANDS = {
     "slurmdbd": "slurmdbd",
@@ -47,6 +52,7 @@ _ACCOUNTING_COMMANDS = {
 _MACHINE_COMMANDS = {
     "unshare": "util-linux",
     "setpriv": "util-linux",
+    "mount": "mount",
     "ssh": "openssh-client",
     "ssh-keygen": "openssh-client",
 }
@@ -95,15 +101,20 @@ def install() -> None:
         raise SiteError(f"only root can install packages; run as root:\n  {command}")
     if not shutil.which("apt-get"):
         raise SiteError("there is no apt-get here; the site needs Debian's (or Ubuntu's) packages")
-    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    _apt_get("update")
     with _no_daemons():
-        for words in (["update"], ["install", "-y", "--no-install-recommends", *PACKAGES]):
-            done = subprocess.run(["apt-get", "-q", *words], env=environment, check=False)
-            if done.returncode != 0:
-                raise SiteError(f"apt-get {words[0]} failed with exit code {done.returncode}")
+        _apt_get("install", "-y", "--no-install-recommends", *PACKAGES)
     reasons = missing()
     if reasons:
         raise SiteError("installed, and a site still cannot run:\n  " + "\n  ".join(reasons))
+
+
+def _apt_get(*words: str) -> None:
+    environment = os.environ | {"DEBIAN_FRONTEND": "noninteractive"}
+    command = ["apt-get", "-q", *words]
+    done = subprocess.run(command, env=environment, stdin=subprocess.DEVNULL, check=False)
+    if done.returncode != 0:
+        raise SiteError(f"apt-get {words[0]} failed with exit code {done.returncode}")
 
 
 @contextlib.contextmanager
@@ -125,27 +136,29 @@ def make_root(root: Path, suite: str = "trixie") -> None:
     root = root.resolve()
     if not missing(root):
         return
+    make_tree(root, suite, PACKAGES)
+    (root / "etc/hosts").touch()  # mount points
+    (root / "etc/slurm").mkdir(exist_ok=True)
+
+
+def make_tree(root: Path, suite: str, packages: Sequence[str]) -> None:
+    """Makes a Debian tree: what apt needs, *packages*, and what these cannot do without."""
     if os.geteuid() != 0:
         raise SiteError("only root can make a Debian tree")
     if not shutil.which("mmdebstrap"):
-        with _no_daemons():
-            command = ["apt-get", "-q", "install", "-y", "--no-install-recommends", "mmdebstrap"]
-            if subprocess.run(command, check=False).returncode != 0:
-                raise SiteError("mmdebstrap is missing and cannot be installed")
+        _apt_get("update")
+        _apt_get("install", "-y", "--no-install-recommends", "mmdebstrap")
     command = [
         "mmdebstrap",
         "--variant=apt",
         '--aptopt=Acquire::Languages "none"',
         '--aptopt=APT::Install-Recommends "false"',
-        f"--include={','.join([*PACKAGES, 'procps', 'hostname'])}",
+        f"--include={','.join(packages)}",
         suite,
         str(root),
-        f"deb http://deb.debian.org/debian {suite} main",
     ]
-    if subprocess.run(command, check=False).returncode != 0:
+    if subprocess.run(command, stdin=subprocess.DEVNULL, check=False).returncode != 0:
         raise SiteError("mmdebstrap failed")
-    (root / "etc/hosts").touch()  # mount points
-    (root / "etc/slurm").mkdir(exist_ok=True)
 
 
 def slurm_version(root: Path | None = None) -> tuple[int, int]:
