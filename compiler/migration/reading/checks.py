@@ -6,11 +6,13 @@ from collections.abc import Mapping
 
 from compiler.migration.reading import hostlists, kinds
 from compiler.migration.reading.amounts import node_range, nodes_text
+from compiler.migration.reading.kinds import UNSET
 from compiler.migration.reading.numerals import Refused
-from compiler.migration.reading.values import UNSET
+from compiler.migration.reading.values import NO_VALUE
 
 _MEMORY = ("mem", "mem-per-cpu", "mem-per-gpu")
 _NOT_WITH_HINT = ("ntasks-per-core", "threads-per-core", "extra-node-info")
+_EMPTIED_BY_HINT = ("sockets-per-node", "cores-per-socket")
 _NOT_WITH_TASKS_PER_GPU = ("gpus-per-task", "gpus-per-socket", "ntasks-per-node")
 
 
@@ -23,6 +25,7 @@ def settle(settings: Mapping[str, str]) -> tuple[dict[str, str], dict[str, str]]
         other = next((name for name in _NOT_WITH_HINT if name in settled), None)
         if other is None:
             kinds.hint(settled["hint"])
+            settled.update({name: NO_VALUE for name in _EMPTIED_BY_HINT if name in settled})
         else:
             del settled["hint"]
             changes["hint"] = f"ignored because of --{other}"

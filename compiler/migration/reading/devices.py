@@ -102,7 +102,7 @@ def memory_binding(text: str) -> str:
         elif word in ("none", "rank", "local"):
             way, listed = word, ""
         elif word.startswith(("map_mem", "mapmem", "mask_mem", "maskmem")):
-            listed = re.split("[:=]", part, maxsplit=1)[1] if re.search("[:=]", part) else ""
+            listed = re.sub("0x", "", [*re.split("[:=]", part), ""][1], flags=re.IGNORECASE)
             way = "map_mem" if word.startswith("map") else "mask_mem"
             if not listed:
                 raise Refused(f"`{text}`: a list is missing for --mem-bind")

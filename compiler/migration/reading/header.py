@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from compiler.migration.reading import checks, lines
 from compiler.migration.reading.foreign import Manager, translated
 from compiler.migration.reading.getopt import Options, Unknown
-from compiler.migration.reading.lines import Directive, Ignored, Lines
+from compiler.migration.reading.lines import Directive, Lines
 from compiler.migration.reading.numerals import Refused
 from compiler.migration.reading.options import EARLY, INHERITED, OptionTable, canonical
 from compiler.migration.reading.values import apply, normal

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from compiler.migration.reading.numerals import Refused
+
 _RANGE = re.compile(r"([0-9]+)(?:-([0-9]+))?")
 _LARGEST = 65536
 
@@ -23,7 +25,10 @@ def split(text: str, separators: str = "\t, ") -> list[str]:
 
 
 def hosts(text: str) -> list[str]:
-    """Every name that the list stands for; what is no range is taken as it is."""
+    """Every name that the list stands for; what is no range is taken as it is.
+
+    Raise Refused for a range that runs backwards.
+    """
     return [name for part in split(text) for name in _expanded(part)]
 
 
@@ -82,5 +87,7 @@ def _numbers(text: str) -> Iterator[str]:
         if match is None:
             return
         low, high = match[1], match[2] or match[1]
+        if int(high) < int(low):
+            raise Refused(f"`{text}` is no range of hosts")
         for number in range(int(low), min(int(high), int(low) + _LARGEST) + 1):
             yield f"{number:0{len(low)}}"

@@ -13,6 +13,9 @@ from compiler.migration.reading.numerals import (
     to_int32,
 )
 
+UNSET = "(null)"
+"""What sbatch prints for an option that has no value any more."""
+
 _MAIL_ALL = ("INVALID_DEPEND", "BEGIN", "END", "FAIL", "REQUEUE", "STAGE_OUT")
 _MAIL = (
     "ARRAY_TASKS",
@@ -48,7 +51,7 @@ _INNER = ("block", "cyclic", "fcyclic")
 _HINTS = ("compute_bound", "memory_bound", "multithread", "nomultithread")
 _PROFILES = ("Energy", "Lustre", "Network", "Task")
 _DAY = r"(?:(?:19|20)[0-9]{2}-[0-9]{1,2}-[0-9]{1,2}|[0-9]{1,2}[./]?[0-9]{1,2}(?:[./]?[0-9]{2})?)"
-_CLOCK = r"[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?[ \t]*(?:[ap]m)?"
+_CLOCK = r"(?:[01]?[0-9]|2[0-3]):[0-5][0-9](?::[0-5][0-9])?[ \t]*(?:[ap]m)?"
 _NAMED = r"(?:today|tomorrow|midnight|noon|fika|teatime)"
 _UNITS = r"(?:second|minute|hour|day|week)s?"
 _MOMENT = re.compile(
@@ -81,11 +84,9 @@ def mail_types(text: str, before: str | None) -> str:
 
 def signal(text: str) -> str:
     """`[R|B]:NAME[@seconds]`; 60 seconds is what holds without a number, and is not written."""
-    match = re.match(r"([RB]{0,2}):?", text, re.IGNORECASE)
+    match = re.match(r"(R?B?R?):?", text, re.IGNORECASE)
     letters = match[1].upper() if match else ""
-    if letters in ("RR", "BB"):
-        letters = letters[0]
-    rest = text[len(letters) :].removeprefix(":")
+    rest = text[match.end() :] if match else text
     name, at, delay = rest.partition("@")
     number = signal_number(name)
     if not 1 <= number <= _MAX_16:
@@ -124,9 +125,9 @@ def distribution(text: str) -> str:
     names = [defaults[at] if part == "*" else part.lower() for at, part in enumerate(parts)]
     shown = ":".join(names)
     if len(names) == 1 and shown in ("pack", "nopack"):
-        if flag:
+        if flag and flag.lower() not in ("pack", "nopack"):
             raise Refused(f"`{text}` is no --distribution")
-        return shown
+        return shown if flag.lower() in ("", shown) else UNSET
     if shown == "hostfile":
         shown = "arbitrary"
     known = shown == "arbitrary" or (
@@ -202,7 +203,7 @@ def switches(text: str) -> str:
     if not at:
         return shown
     wait = seconds(delay)
-    return shown if wait is None else f"{shown}@{time_text(wait)}"
+    return f"{shown}@{'INVALID' if wait is None else time_text(wait)}"
 
 
 def accounting_frequency(text: str) -> str:
@@ -243,6 +244,10 @@ def no_kill(text: str | None) -> str:
     if text.lower() in ("off", "no"):
         return "unset"
     raise Refused(f"`{text}` is nothing for --no-kill")
+
+
+def power(text: str) -> str:
+    return "LEVEL" if "level" in text.lower() else "unset"
 
 
 def wait_all_nodes(text: str) -> str:

@@ -23,7 +23,7 @@ INHERITED = frozenset(
         *("delay-boot", "dependency", "error", "exclude", "export", "export-file"),
         *("get-user-env", "gid", "hold", "ignore-pbs", "input", "job-name"),
         *("kill-on-invalid-dep", "mcs-label", "mem", "nice", "no-kill", "no-requeue"),
-        *("open-mode", "output", "parsable", "priority", "profile", "propagate", "qos"),
+        *("open-mode", "output", "parsable", "prefer", "priority", "profile", "propagate", "qos"),
         *("reboot", "requeue", "reservation", "signal", "test-only", "time", "time-min"),
         *("uid", "wait", "wait-all-nodes", "wckey", "extra"),
     }

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from compiler.migration.reading.hostlists import ranged
 from compiler.migration.reading.numerals import count, leading_integer
 
 Translation = tuple[str, str | None]
@@ -99,7 +100,7 @@ def _nodes(text: str) -> Iterator[Translation]:
     if per_node:
         yield "ntasks", str(per_node * (nodes or 1))
     if names:
-        yield "nodelist", ",".join(names)
+        yield "nodelist", ranged(names)
 
 
 def _cpus(seen: set[str], settings: Mapping[str, str]) -> Iterator[Translation]:

@@ -13,10 +13,8 @@ from compiler.migration.reading.amounts import (
     node_range,
     nodes_text,
 )
+from compiler.migration.reading.kinds import UNSET
 from compiler.migration.reading.numerals import Refused, count
-
-UNSET = "(null)"
-"""What sbatch prints for an option that another one has emptied."""
 
 _COUNTS = (
     *("cores-per-socket", "cpus-per-gpu", "cpus-per-task", "mincpus", "ntasks"),
@@ -30,6 +28,10 @@ _GROUPS = (
     ("clusters", "cluster"),
 )
 """Options that set the same thing: the last one counts for all."""
+
+_LAYOUT = ("sockets-per-node", "cores-per-socket", "threads-per-core")
+NO_VALUE = "-2"
+"""How sbatch prints a number that is not set any more."""
 
 _INSTEAD = {"nodelist": "nodefile", "nodefile": "nodelist"}
 
@@ -66,7 +68,7 @@ _READERS: Mapping[str, Callable[..., str]] = {
     "core-spec": _count("core-spec", positive=False),
     **{name: _amount(name) for name in _AMOUNTS},
     **{name: _time(name) for name in ("time", "time-min")},
-    **{name: _file for name in ("error", "input", "output")},
+    **dict.fromkeys(("error", "input", "output"), _file),
     **{name: _only_root(name) for name in ("gid", "uid")},
     "nodes": _nodes,
     "acctg-freq": kinds.accounting_frequency,
@@ -86,6 +88,7 @@ _READERS: Mapping[str, Callable[..., str]] = {
     "nice": kinds.nice,
     "no-kill": kinds.no_kill,
     "open-mode": kinds.open_mode,
+    "power": kinds.power,
     "priority": kinds.priority,
     "profile": kinds.profile,
     "signal": kinds.signal,
@@ -123,3 +126,8 @@ def apply(settings: dict[str, str], name: str, shown: str) -> None:
             settings.update({other: shown for other in group if other in settings})
     if _INSTEAD.get(name) in settings:
         settings[_INSTEAD[name]] = UNSET
+    if name == "extra-node-info":
+        parts = [*shown.split(":"), "", ""]
+        for other, part in zip(_LAYOUT, parts, strict=False):
+            if other in settings:
+                settings[other] = part if part.isdigit() else NO_VALUE
