@@ -13,7 +13,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from compiler.diagnostics import Diagnostic, Diagnostics, WrongUsage
+from compiler.diagnostics import (
+    Diagnostic,
+    Diagnostics,
+    InvalidInput,
+    WorkFailed,
+    WrongUsage,
+)
 from compiler.model import Overrides, Stack, names
 from compiler.planning.changes import object_changes
 from compiler.planning.differences import MergeKeys
@@ -60,7 +66,10 @@ def diff(
         before = _read_folder(Path(against), now, stack, only, of_works=bool(paths))
     else:
         with _checked_out(against) as root:
-            before = _rendered_there(root, paths, stack, options)
+            try:
+                before = _rendered_there(root, paths, stack, options)
+            except InvalidInput as error:
+                raise _at_revision(error, root, against) from None
     objects = tuple(
         item
         for item in object_changes(now.artifacts, before, _merge_keys(stack))
@@ -124,6 +133,17 @@ def _rendered_there(
         return {}
     rendering = render(present, other_stack, **{**options, "only": only})
     return {artifact.path: artifact.text for artifact in rendering.artifacts}
+
+
+def _at_revision(error: InvalidInput, root: Path, revision: str) -> WorkFailed:
+    """The errors of the other side, whose files are named as git names them."""
+    for item in error.diagnostics:
+        for span in (item.span, item.context, *(related.span for related in item.related)):
+            if span is not None and Path(span.source.path).is_relative_to(root):
+                relative = Path(span.source.path).relative_to(root).as_posix()
+                span.source.path = f"{revision}:{relative}"
+    words = f"what {revision} holds cannot be rendered, so there is nothing to compare with"
+    return WorkFailed(words, diagnostics=error.diagnostics)
 
 
 def _moved(path: str, top: Path, root: Path) -> str:

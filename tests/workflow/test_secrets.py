@@ -80,9 +80,7 @@ def test_a_wrong_secret_flag_does_not_show_it(project):
 
 
 def test_what_must_exist_is_said_for_every_directory(project):
-    project.stack(
-        secrets={"HF": {"eks": {"secret": "hf/token"}, "us-east-1": {"ssm": "/hf"}}}
-    )
+    project.stack(secrets={"HF": {"eks": {"secret": "hf/token"}, "us-east-1": {"ssm": "/hf"}}})
     project.task("train", secrets={"HF": None, "OTHER": "x"})
     said = project.plan("--every-target").out
     for line in (

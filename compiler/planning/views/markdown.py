@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Iterator
+import shlex
+from collections.abc import Iterator, Sequence
 
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import ObjectChange, Plan, WorkChange
@@ -19,59 +20,109 @@ from compiler.planning.views.wording import (
 
 # A comment on the large forges ends at 65,536 characters.
 LIMIT = 65_000
+_ROOM_FOR_CUTS = 300
 _DIFF_SIGNS = {"+": "+", "-": "-", "~": "!", "@": "@"}
 
 
 def markdown_view(plan: Plan, *, plan_file: str | None = None) -> str:
     """Markdown below LIMIT characters; what had to be cut is said at its end."""
-    command = f"triplane apply {plan_file}" if plan_file else "triplane apply --stack " + plan.stack
-    head = [f"### triplane: {headline(plan)}", "", f"Set `{plan.set}`, stack `{plan.stack}`", ""]
-    head += [f"- {html.escape(line)}" for line in next_steps(plan)]
-    tail = ["", f"Next: `{command}`", ""] if plan.applyable and plan.has_changes else [""]
-    room = LIMIT - sum(len(line) + 1 for line in (*head, *tail)) - 200
-    body: list[str] = []
-    left_out = 0
-    for change in plan.works:
-        section = "\n".join(_section(change))
-        if len(section) + 1 > room:
-            left_out += 1
+    words = ("triplane", "apply", plan_file) if plan_file else _command(plan)
+    head = [
+        f"### triplane: {headline(plan)}",
+        "",
+        f"Set {_code(plan.set)}, stack {_code(plan.stack)}",
+        "",
+        *(f"- {_escaped(line)}" for line in next_steps(plan)),
+    ]
+    tail = [""]
+    if plan.applyable and plan.has_changes:
+        tail += [f"Next: {_code(shlex.join(words))}", ""]
+    room = LIMIT - sum(len(line) + 1 for line in (*head, *tail)) - _ROOM_FOR_CUTS
+    return "\n".join([*head, *_fitting(plan.works, room), *tail])
+
+
+def _command(plan: Plan) -> tuple[str, ...]:
+    return ("triplane", "apply", "--stack", plan.stack)
+
+
+def _fitting(works: Sequence[WorkChange], room: int) -> Iterator[str]:
+    """The changes in their order: each with its reasons if possible, then with its details.
+
+    What changes something comes before what does not, where not all of it fits.
+    """
+    brief = [_brief(change) for change in works]
+    shown: dict[int, str] = {}
+    for at in sorted(range(len(works)), key=lambda at: not works[at].action.changes):
+        if len(brief[at]) + 1 <= room:
+            shown[at] = brief[at]
+            room -= len(brief[at]) + 1
+    without_details = 0
+    for at in sorted(shown):
+        full = _full(works[at])
+        if full is None:
             continue
-        room -= len(section) + 1
-        body.append(section)
+        if len(full) - len(brief[at]) <= room:
+            shown[at] = full
+            room -= len(full) - len(brief[at])
+        else:
+            without_details += 1
+    yield from (shown[at] for at in sorted(shown))
+    left_out = len(works) - len(shown)
     if left_out:
-        body.append(
-            f"\n*{left_out} of {len(plan.works)} changes are too long for a comment and "
-            "left out here; they are in the saved plan.*"
+        yield f"\n*and {_counted(left_out, 'more change')}; all of them are in the saved plan.*"
+    if without_details:
+        yield (
+            f"\n*The differences of {_counted(without_details, 'change')} are too long for a "
+            "comment and left out; they are in the saved plan.*"
         )
-    return "\n".join([*head, *body, *tail])
 
 
-def _section(change: WorkChange) -> Iterator[str]:
+def _counted(count: int, what: str) -> str:
+    return f"{count} {what}{'s' * (count != 1)}"
+
+
+def _brief(change: WorkChange) -> str:
     sign = SIGNS[change.action].strip()
-    summary = html.escape(f"{sign} {title(change)}".strip())
+    # In a code span, as `- + name` is a list in a list.
+    lines = [f"- {f'`{sign}` ' if sign else ''}{_escaped(title(change))}"]
+    lines += [f"  - {_escaped(line)}" for line in explanations(change)]
+    return "\n".join(lines)
+
+
+def _full(change: WorkChange) -> str | None:
+    """With every object and field behind a fold; None where there is none."""
     shown = [item for item in change.objects if item.action is not Action.NOOP]
-    reasons = [f"  - {_escaped(line)}" for line in explanations(change)]
     if not shown:
-        yield f"- {summary}"
-        yield from reasons
-        return
-    yield f"<details><summary>{summary}</summary>"
-    yield ""
-    yield from (line.removeprefix("  ") for line in reasons)
-    yield ""
+        return None
+    sign = SIGNS[change.action].strip()
     content = [line for item in shown for line in _diff_lines(item)]
-    fence = "`" * max(3, 1 + max((_longest_ticks(line) for line in content), default=0))
-    yield f"{fence}diff"
-    yield from content
-    yield fence
-    yield "</details>"
+    fence = "`" * max(3, 1 + max(_longest_ticks(line) for line in content))
+    lines = [
+        f"<details><summary>{html.escape(visible(f'{sign} {title(change)}'))}</summary>",
+        "",
+        *(f"- {_escaped(line)}" for line in explanations(change)),
+        "",
+        f"{fence}diff",
+        *content,
+        fence,
+        "</details>",
+    ]
+    return "\n".join(lines)
 
 
 def _diff_lines(item: ObjectChange) -> Iterator[str]:
-    yield f"{_DIFF_SIGNS.get(SIGNS[item.action], '!')} {item.path}"
+    yield f"{_DIFF_SIGNS.get(SIGNS[item.action], '!')} {visible(item.path)}"
     for field in item.fields:
         for mark, text in field_lines(field):
             yield f"{_DIFF_SIGNS.get(mark, ' ')}   {visible(text)}"
+
+
+def _code(text: str) -> str:
+    """A code span that the text cannot end."""
+    text = visible(text)
+    ticks = "`" * (1 + _longest_ticks(text))
+    pad = " " * (text[:1] == "`" or text[-1:] == "`")
+    return f"{ticks}{pad}{text}{pad}{ticks}"
 
 
 def _escaped(text: str) -> str:
