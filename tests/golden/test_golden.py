@@ -20,7 +20,7 @@ def test_case(case, tmp_path, request):
 
 
 def test_there_are_cases_and_no_stray_folders():
-    assert len(harness.cases()) >= 25
+    assert len(harness.cases()) >= 100
     strays = [
         path.name
         for path in harness.FOLDER.iterdir()

@@ -1,0 +1,1 @@
+git config --global init.defaultBranch main

@@ -1,0 +1,1 @@
+echo "hello from rank $SKYPILOT_NODE_RANK of $SKYPILOT_NUM_NODES"

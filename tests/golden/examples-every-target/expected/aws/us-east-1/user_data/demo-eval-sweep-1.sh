@@ -1,0 +1,54 @@
+#!/bin/bash
+# Boots one rank of demo-eval-sweep-1: fetches the run's scripts and starts its supervisor.
+#
+# The scripts are objects of the run's own folder in the bucket; their digests below make sure
+# that what runs is what was rendered. The AWS CLI is part of the Deep Learning AMIs and of
+# Amazon Linux; on other images it is installed from AWS's own archive.
+
+export AWS_DEFAULT_REGION='us-east-1'
+SCRIPTS=/opt/triplane/scripts
+
+install_aws_cli() (
+    cd "$(mktemp -d)" || exit 1
+    curl -fsS --retry 5 -o cli.zip "https://awscli.amazonaws.com/awscli-exe-linux-$(uname -m).zip" &&
+        python3 -m zipfile -e cli.zip . &&
+        chmod +x aws/install aws/dist/aws aws/dist/aws_completer &&
+        ./aws/install
+)
+
+fetch_scripts() {
+    aws s3 cp --quiet --recursive 's3://demo-triplane/.triplane/demo/eval-sweep.1/scripts/' "$SCRIPTS/" &&
+        (cd "$SCRIPTS" && sha256sum --quiet --check SHA256SUMS)
+}
+
+start() {
+    command -v aws >/dev/null || install_aws_cli || return
+    mkdir -p "$SCRIPTS"
+    cat >"$SCRIPTS/SHA256SUMS" <<'DIGESTS' || return
+937a49af429acb5a10f3bf07d6d52fcfcd59c7869747f39fb16b1fcff403a09d  bashrc.sh
+5ac5907391f17a70c0f1d2d6abe9b5c2406c2ec6f9154a056fdc08512cd6926d  job.env
+de5ae0c96e78b6fa5797c27ef4a5195e425f16482a64356caf33a86b5f037447  launcher.sh
+13d9d5ab77a3739def3a2c1cf4051d047c2a2c368433d825016ce9cda5a9887b  node.sh
+4dcc792231d258ee8267f994434760cb45c5723b250544752ae8c9262bd6532f  peers.sh
+57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
+aced5dd5cda402052519af166ba3f59cd7ca4e51ef4ab56d09413b09d0e31ffc  prologue.sh
+845a801cfabe67de702af2d61397fd2d552aa91b1f1267708efb5d934801d498  run.sh
+24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+aba34f85046490d1573e012021fbff83959cc3c4323da881953efa882390032f  task.env
+DIGESTS
+    # The role's permissions can take a minute to reach S3.
+    local tries=0
+    until fetch_scripts; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 30 ] || return
+        sleep 10
+    done
+    systemd-run --unit triplane --collect --setenv AWS_DEFAULT_REGION="$AWS_DEFAULT_REGION" \
+        --property LimitMEMLOCK=infinity --property LimitNOFILE=1048576 \
+        --property TimeoutStopSec=90 /bin/bash "$SCRIPTS/supervisor.sh"
+}
+
+if ! start; then
+    echo "triplane: the scripts of demo-eval-sweep-1 could not be started" >&2
+    shutdown -h now
+fi
