@@ -6,13 +6,17 @@ import json
 import os
 import shutil
 import sys
-from collections.abc import Iterable, Sequence
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
 import click
 
 from compiler.diagnostics import Diagnostic, InvalidInput, Severity, TriplaneError
 from compiler.diagnostics.renderers import render
 from compiler.diagnostics.renderers.display import visible
+
+_LONG = 1.0  # seconds
 
 
 def use_color(stream) -> bool:
@@ -76,6 +80,21 @@ def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
     for index, row in enumerate(table):
         line = "  ".join(cell.ljust(size) for cell, size in zip(row, widths, strict=True))
         click.echo(click.style(line.rstrip(), bold=index == 0), color=use_color(sys.stdout))
+
+
+@contextmanager
+def taking_long(what: str) -> Iterator[None]:
+    """Say on standard error what is going on, if it takes over a second and somebody watches."""
+    if not is_terminal(sys.stderr):
+        yield
+        return
+    timer = threading.Timer(_LONG, lambda: click.echo(f"{visible(what)} ...", err=True))
+    timer.daemon = True
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
 
 
 class Progress:

@@ -55,13 +55,14 @@ def command(paths, stack_path, auto_approve, wait_for, timeout, format, quiet, *
         if not stack_path:
             raise click.UsageError("Missing option '--stack' (only a saved plan goes without).")
         stack = options.open_stack(stack_path)
-        planned = plan(
-            paths,
-            stack,
-            options=planning.plan_options(arguments),
-            overrides=overrides,
-            environ=options.environ(),
-        )
+        with output.taking_long(f"planning set {stack.set_name} on {', '.join(stack.targets)}"):
+            planned = plan(
+                paths,
+                stack,
+                options=planning.plan_options(arguments),
+                overrides=overrides,
+                environ=options.environ(),
+            )
         output.print_diagnostics(planned.diagnostics, "concise")
         planning.print_plan(planned.plan, "text", err=format == "json")
         the_plan, secrets = planned.plan, secrets_for(planned, stack)
@@ -87,14 +88,14 @@ def _is_plan(path: str) -> bool:
     """By its beginning, or by a name that no YAML file has."""
     from compiler.planning.plan_file import is_plan
 
-    if path == "-" or Path(path).is_dir():
-        return False
-    if Path(path).suffix == ".json":
-        return True
     try:
+        if path == "-" or Path(path).is_dir():
+            return False
+        if Path(path).suffix == ".json":
+            return True
         with open(path, "rb") as file:
             return is_plan(file.read(100).decode("utf-8", "replace"))
-    except OSError:
+    except (OSError, ValueError):
         return False  # whoever reads it as YAML says what is wrong
 
 

@@ -20,7 +20,8 @@ def command(stack_path, format) -> int:
     from compiler.workflow import check
 
     stack = options.open_stack(stack_path)
-    answers = check(stack)
+    with output.taking_long(f"asking {', '.join(stack.targets)}"):
+        answers = check(stack)
     if format == "json":
         output.print_json(
             "check",

@@ -27,7 +27,8 @@ def command(names, stack_path, only, auto_approve, format, quiet) -> int:
     from compiler.workflow import apply_plan, plan_destroy
 
     stack = options.open_stack(stack_path)
-    planned = plan_destroy(stack, names, only=only)
+    with output.taking_long(f"asking {', '.join(only or stack.targets)}"):
+        planned = plan_destroy(stack, names, only=only)
     planning.print_plan(planned.plan, "text", err=format == "json")
     if not planning.approve(planned.plan, auto_approve):
         return 1

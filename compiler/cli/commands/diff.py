@@ -32,15 +32,17 @@ def command(
     from compiler.planning.views import objects_text
     from compiler.workflow import diff
 
-    result = diff(
-        paths,
-        options.open_stack(stack_path),
-        against,
-        only=only,
-        every_target=every_target,
-        overrides=options.overrides_from(overrides),
-        environ=options.environ(),
-    )
+    stack = options.open_stack(stack_path)
+    with output.taking_long(f"rendering, and comparing with {against}"):
+        result = diff(
+            paths,
+            stack,
+            against,
+            only=only,
+            every_target=every_target,
+            overrides=options.overrides_from(overrides),
+            environ=options.environ(),
+        )
     output.print_diagnostics(result.diagnostics)
     if format == "json":
         objects = [

@@ -32,13 +32,15 @@ def command(paths, stack_path, out, offline, detailed_exitcode, format, **argume
     from compiler.rendering.tree import write_atomically
     from compiler.workflow import plan
 
-    planned = plan(
-        paths,
-        options.open_stack(stack_path),
-        options=planning.plan_options(arguments, offline=offline),
-        overrides=options.overrides_from(arguments),
-        environ=options.environ(),
-    )
+    stack = options.open_stack(stack_path)
+    with output.taking_long(f"planning set {stack.set_name} on {', '.join(stack.targets)}"):
+        planned = plan(
+            paths,
+            stack,
+            options=planning.plan_options(arguments, offline=offline),
+            overrides=options.overrides_from(arguments),
+            environ=options.environ(),
+        )
     output.print_diagnostics(planned.diagnostics, "concise")
     planning.print_plan(planned.plan, format, plan_file=out)
     if out:

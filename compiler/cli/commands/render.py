@@ -29,14 +29,15 @@ def command(paths, stack_path, out, every_target, only, format, **overrides) -> 
     from compiler.workflow import render
 
     stack = options.open_stack(stack_path)
-    rendering = render(
-        paths,
-        stack,
-        every_target=every_target,
-        only=only,
-        overrides=options.overrides_from(overrides),
-        environ=options.environ(),
-    )
+    with output.taking_long("rendering"):
+        rendering = render(
+            paths,
+            stack,
+            every_target=every_target,
+            only=only,
+            overrides=options.overrides_from(overrides),
+            environ=options.environ(),
+        )
     output.print_diagnostics(rendering.diagnostics)
     changed = rendering.write(out) if out else []
     if format == "json":

@@ -29,14 +29,15 @@ def command(paths, stack_path, num_jobs, only, auto_approve, format, quiet, **ov
     from compiler.workflow import apply_plan, plan_runs, secrets_for
 
     stack = options.open_stack(stack_path)
-    planned = plan_runs(
-        paths,
-        stack,
-        num_jobs=num_jobs,
-        only=only,
-        overrides=options.overrides_from(overrides),
-        environ=options.environ(),
-    )
+    with output.taking_long(f"placing on {', '.join(only or stack.targets)}"):
+        planned = plan_runs(
+            paths,
+            stack,
+            num_jobs=num_jobs,
+            only=only,
+            overrides=options.overrides_from(overrides),
+            environ=options.environ(),
+        )
     output.print_diagnostics(planned.diagnostics)
     if not auto_approve:
         planning.print_plan(planned.plan, "text", err=format == "json")

@@ -24,7 +24,9 @@ def command(names, stack_path, only, format) -> int:
     """
     from compiler.workflow import status
 
-    result = status(options.open_stack(stack_path), names, only=only)
+    stack = options.open_stack(stack_path)
+    with output.taking_long(f"asking {', '.join(only or stack.targets)}"):
+        result = status(stack, names, only=only)
     if format == "json":
         output.print_json(
             "status",
