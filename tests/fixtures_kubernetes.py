@@ -1,4 +1,4 @@
-"""The fixture with a real Kubernetes: ``kubernetes_site``, a ``tests.kubernetes_site.KubernetesSite``.
+"""The fixture with a real Kubernetes: ``kubernetes_site`` (tests.kubernetes_site.KubernetesSite).
 
 It is started by the first test that wants it and removed at the end of the session, however
 that ends. All tests of a session share it: each works in a namespace of its own.

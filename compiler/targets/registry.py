@@ -35,6 +35,10 @@ def deployer_of(stack: Stack, target: TargetSpec) -> Deployer:
         from compiler.targets.slurm.deployer import SlurmDeployer
 
         return SlurmDeployer(stack, target)
+    if target.deployer is DeployerKind.SERVER_SIDE_APPLY:
+        from compiler.targets.kubernetes.deployer import KubernetesDeployer
+
+        return KubernetesDeployer(stack, target)
     raise WorkFailed(
         f"{target.key}: this version cannot apply with `deployer: {target.deployer}` to "
         f"{target.kind}; `deployer: directory` writes the files for another tool to apply"

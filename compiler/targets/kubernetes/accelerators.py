@@ -10,7 +10,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 
-from compiler.catalog.accelerators import Family, family, tpu_slice
+from compiler.catalog.accelerators import Family, accelerators, family, tpu_slice
 from compiler.model import Accelerator
 
 SKYPILOT_KEY = "skypilot.co/accelerator"
@@ -245,6 +245,25 @@ def select(accelerator: Accelerator, scheme: str) -> Selection:
         required=choose(name, count),
         node_selector=node_selector,
     )
+
+
+def names_of_devices(resource: str, labels: Mapping[str, str], scheme: str) -> list[str]:
+    """The catalogue's names that a node with these labels serves by its `resource`."""
+    found = []
+    for kind, row in FAMILIES.items():
+        choose = row.schemes.get("skypilot" if scheme == "generic" else scheme)
+        if row.resource != resource or choose is None:
+            continue
+        for name in accelerators():
+            if family(name) is not kind:
+                continue
+            try:
+                required = choose(name, 1)
+            except NoSelection:
+                continue
+            if all(labels.get(key) in values for key, values in required.items()):
+                found.append(name)
+    return found
 
 
 def _topology(name: str, chips: int) -> str:

@@ -1,0 +1,252 @@
+"""HTTP to one API server: JSON in, JSON out, and failures in the server's own words."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import email.utils
+import json
+import os
+import ssl
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote, urlencode
+
+from compiler.diagnostics import TargetUnreachable
+from compiler.targets.kubernetes.deployer.kubeconfig import Access, access, credentials
+from compiler.targets.kubernetes.deployer.refusals import ApiRefused
+
+MANAGER = "triplane"
+APPLY = "application/apply-patch+yaml"
+MERGE = "application/merge-patch+json"
+_CONNECT_SECONDS, _READ_SECONDS = 10, 60
+_PAGE = 500
+_TRIES = 4
+_BUSY = (429, 503, 504)
+
+
+class Client:
+    """Calls to the API server of one context; safe to be used by several threads."""
+
+    def __init__(self, target: str, context: str, *, named: bool) -> None:
+        self.target = target
+        self._context, self._named = context, named
+        self._guard = threading.RLock()
+        self._access: Access | None = None
+        self._pool: Any = None
+        self._headers: dict[str, str] = {}
+        # what the server's clock said in its last answer, in seconds since the epoch
+        self.server_time: float | None = None
+
+    @property
+    def access(self) -> Access:
+        with self._guard:
+            if self._access is None:
+                self._access = access(self.target, self._context, named=self._named)
+            return self._access
+
+    def close(self) -> None:
+        with self._guard:
+            if self._pool is not None:
+                self._pool.clear()
+            self._pool = None
+
+    def get(self, path: str, **query: str) -> dict[str, Any]:
+        return self.call("GET", path, **query)
+
+    def find(self, path: str) -> dict[str, Any] | None:
+        """The object, None where there is none."""
+        try:
+            return self.get(path)
+        except ApiRefused as error:
+            if error.status == 404:
+                return None
+            raise
+
+    def items(self, path: str, **query: str) -> list[dict[str, Any]]:
+        """All items of a collection, page by page."""
+        found: list[dict[str, Any]] = []
+        more = ""
+        while True:
+            page = self.get(path, limit=str(_PAGE), **({"continue": more} if more else {}), **query)
+            found += page.get("items") or ()
+            more = page.get("metadata", {}).get("continue") or ""
+            if not more:
+                return found
+
+    def call(
+        self,
+        method: str,
+        path: str,
+        body: Mapping[str, Any] | None = None,
+        content_type: str = "application/json",
+        **query: str,
+    ) -> dict[str, Any]:
+        """The answer. Raise ApiRefused for a status from 400 on, TargetUnreachable for none."""
+        answer = self._send(method, path, body, content_type, query, preload=True)
+        try:
+            return json.loads(answer.data) if answer.data else {}
+        except ValueError:
+            return {"message": answer.data.decode("utf-8", "replace")}
+
+    @contextlib.contextmanager
+    def stream(self, path: str, **query: str) -> Iterator[Iterator[bytes]]:
+        """The pieces of an answer as they come."""
+        answer = self._send("GET", path, None, "application/json", query, preload=False)
+        try:
+            yield self._pieces(answer)
+        finally:
+            answer.close()
+            answer.release_conn()
+
+    def _pieces(self, answer: Any) -> Iterator[bytes]:
+        import urllib3.exceptions
+
+        try:
+            yield from answer.stream(65536)
+        except urllib3.exceptions.HTTPError as error:
+            raise TargetUnreachable(self.target, f"the connection broke: {error}") from None
+
+    def _send(self, method, path, body, content_type, query, *, preload: bool) -> Any:
+        import urllib3.exceptions
+
+        url = path + (f"?{urlencode(query)}" if query else "")
+        data = None if body is None else json.dumps(body).encode()
+        timeout = urllib3.Timeout(connect=_CONNECT_SECONDS, read=_READ_SECONDS if preload else None)
+        for attempt in range(_TRIES):
+            pool, headers = self._connection(renew=False)
+            sent = {**headers, "Accept": "application/json"}
+            if data is not None:
+                sent["Content-Type"] = content_type
+            try:
+                answer = pool.request(
+                    method,
+                    self.access.cluster["server"].rstrip("/") + url,
+                    body=data,
+                    headers=sent,
+                    timeout=timeout,
+                    preload_content=preload,
+                    retries=False,
+                )
+            except urllib3.exceptions.HTTPError as error:
+                raise TargetUnreachable(self.target, self._reason(error)) from None
+            self._note_time(answer.headers.get("Date"))
+            if answer.status < 400:
+                return answer
+            if answer.status == 401 and attempt == 0:
+                self._connection(renew=True)  # credentials that a plugin gave expire
+            elif answer.status in _BUSY and attempt + 1 < _TRIES:
+                time.sleep(min(5.0, float(answer.headers.get("Retry-After") or 0.3 * 2**attempt)))
+            else:
+                break
+        refused = ApiRefused.of(self.target, method, path, answer.status, answer.data)
+        if answer.status in (401, 503, 504):
+            raise TargetUnreachable(self.target, refused.words)
+        raise refused
+
+    def _reason(self, error: Exception) -> str:
+        server = self.access.cluster["server"]
+        cause: BaseException = getattr(error, "reason", None) or error
+        words = str(cause).rpartition("]: ")[2] or type(cause).__name__
+        words = words.partition("object at ")[2].partition(": ")[2] or words
+        return f"no answer from {server} (context {self.access.context}): {words}"
+
+    def _note_time(self, date: str | None) -> None:
+        if date:
+            with contextlib.suppress(TypeError, ValueError):
+                self.server_time = email.utils.parsedate_to_datetime(date).timestamp()
+
+    def _connection(self, *, renew: bool) -> tuple[Any, dict[str, str]]:
+        with self._guard:
+            if self._pool is None or renew:
+                user = credentials(self.target, self.access.user)
+                self._headers = _authorization(self.target, user)
+                self._pool = _pool(self.target, self.access.cluster, user)
+            return self._pool, self._headers
+
+
+def _authorization(target: str, user: Mapping[str, Any]) -> dict[str, str]:
+    token = user.get("token")
+    if user.get("tokenFile"):
+        try:
+            token = Path(str(user["tokenFile"])).read_text().strip()
+        except OSError as error:
+            raise TargetUnreachable(target, f"cannot read the token: {error}") from None
+    if token:
+        return {"Authorization": f"Bearer {token}"}
+    if user.get("username"):
+        pair = f"{user['username']}:{user.get('password', '')}".encode()
+        return {"Authorization": f"Basic {base64.b64encode(pair).decode()}"}
+    return {}
+
+
+def _pool(target: str, cluster: Mapping[str, Any], user: Mapping[str, Any]) -> Any:
+    import urllib3
+
+    options: dict[str, Any] = {"maxsize": 8, "block": True}
+    if str(cluster["server"]).startswith("https:"):
+        try:
+            options["ssl_context"] = _tls(cluster, user)
+        except (OSError, ValueError) as error:
+            raise TargetUnreachable(target, f"the kubeconfig's certificates: {error}") from None
+        if cluster.get("insecure-skip-tls-verify"):
+            options["cert_reqs"] = "CERT_NONE"
+        if cluster.get("tls-server-name"):
+            options["server_hostname"] = options["assert_hostname"] = cluster["tls-server-name"]
+    proxy = cluster.get("proxy-url") or _proxy_for(str(cluster["server"]))
+    if proxy:
+        return urllib3.ProxyManager(str(proxy), **options)
+    return urllib3.PoolManager(**options)
+
+
+def _proxy_for(server: str) -> str | None:
+    from urllib.parse import urlsplit
+    from urllib.request import getproxies, proxy_bypass
+
+    parts = urlsplit(server)
+    if not parts.hostname or proxy_bypass(parts.hostname):
+        return None
+    return getproxies().get(parts.scheme)
+
+
+def _tls(cluster: Mapping[str, Any], user: Mapping[str, Any]) -> ssl.SSLContext:
+    text = cluster.get("certificate-authority-data")
+    context = ssl.create_default_context(
+        cafile=cluster.get("certificate-authority") if not text else None,
+        cadata=base64.b64decode(text).decode() if text else None,
+    )
+    if cluster.get("insecure-skip-tls-verify"):
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+    certificate = _text_of(user, "client-certificate", "certificate-text")
+    key = _text_of(user, "client-key", "key-text")
+    if certificate and key:
+        _load_chain(context, certificate + "\n" + key)
+    return context
+
+
+def _text_of(user: Mapping[str, Any], name: str, given: str) -> str:
+    if user.get(given):
+        return str(user[given])
+    if user.get(f"{name}-data"):
+        return base64.b64decode(user[f"{name}-data"]).decode()
+    return Path(str(user[name])).read_text() if user.get(name) else ""
+
+
+def _load_chain(context: ssl.SSLContext, text: str) -> None:
+    """OpenSSL reads keys from files only: one that nobody else can read, gone at once."""
+    handle, name = tempfile.mkstemp(prefix="triplane-", suffix=".pem")
+    try:
+        with os.fdopen(handle, "w") as file:
+            file.write(text)
+        context.load_cert_chain(name)
+    finally:
+        Path(name).unlink(missing_ok=True)
+
+
+def segment(name: str) -> str:
+    return quote(name, safe="")

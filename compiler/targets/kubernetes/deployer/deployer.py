@@ -1,0 +1,83 @@
+"""The Kubernetes deployer: one set on one cluster, by server-side apply."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from compiler.diagnostics import WorkFailed
+from compiler.model import Stack, TargetSpec
+from compiler.planning.records import Record
+from compiler.planning.states import Observation, ObservedRun
+from compiler.rendering.artifact import Artifact
+from compiler.targets.interface import Capacity, Progress, Step
+from compiler.targets.kubernetes.deployer import capacity, ending, execute, logs, observe, reach
+from compiler.targets.kubernetes.deployer import preview as previewing
+from compiler.targets.kubernetes.deployer.cluster import Cluster
+from compiler.targets.kubernetes.deployer.refusals import ApiRefused
+
+
+class KubernetesDeployer:
+    """Deploys one target of a stack to a cluster.
+
+    The connection is made by the first call that needs it and kept until `close`.
+    """
+
+    def __init__(self, stack: Stack, target: TargetSpec) -> None:
+        self.target = target.key
+        self._cluster = Cluster(stack, target)
+        self._scheme = str(target.options.get("labels") or "gfd")
+
+    def close(self) -> None:
+        self._cluster.client.close()
+
+    def check(self) -> str:
+        return reach.describe(self._cluster)
+
+    def observe(self, with_artifacts: bool = True) -> Observation:
+        return observe.observation(self._cluster, artifacts=with_artifacts)
+
+    def preview(self, artifacts: Iterable[Artifact]) -> Mapping[str, str]:
+        """What the objects would be on the server, by path; see `preview.preview`."""
+        return previewing.preview(self._cluster, artifacts)
+
+    def capacity(self) -> Capacity | None:
+        """None for whoever may not list nodes and pods of the whole cluster."""
+        kinds, client = self._cluster.kinds, self._cluster.client
+        try:
+            nodes = client.items(kinds.collection("v1", "Node", None))
+            pods = client.items(kinds.collection("v1", "Pod", None))
+        except ApiRefused as error:
+            if error.is_forbidden:
+                return None
+            raise
+        return capacity.free(nodes, pods, self._scheme)
+
+    def lock(self, holder: str) -> None:
+        self._cluster.lock.take(holder)
+
+    def unlock(self) -> None:
+        """Give back the lock that this deployer took; another's stays."""
+        self._cluster.lock.give_back()
+
+    def break_lock(self) -> str | None:
+        """Remove the lock whoever holds it; returns who did, None if nobody."""
+        return self._cluster.lock.break_()
+
+    def execute(self, step: Step, progress: Progress) -> Record:
+        return execute.execute(self._cluster, step, progress)
+
+    def cancel(self, run: ObservedRun) -> None:
+        """End the run, pending or running, and write down how it ended."""
+        record = run.record
+        seen = ending.end_run(
+            self._cluster,
+            record.work,
+            record.run,
+            only_pending=False,
+            progress=lambda _: None,
+        )
+        if seen is None:
+            raise WorkFailed(f"{self.target}: nothing is known of {record.run_key}")
+
+    def logs(self, run: ObservedRun, *, follow: bool, tail: int | None) -> Iterator[str]:
+        return logs.lines(self._cluster, run.record, follow=follow, tail=tail)

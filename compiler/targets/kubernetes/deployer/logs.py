@@ -1,0 +1,120 @@
+"""The logs of a run: what its ranks write, line by line, as the kubelets hand it out."""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from compiler.diagnostics import TriplaneError, WorkFailed
+from compiler.planning.records import Record
+from compiler.targets.kubernetes.deployer import ending
+from compiler.targets.kubernetes.deployer.cluster import Cluster
+from compiler.targets.kubernetes.deployer.refusals import ApiRefused
+from compiler.targets.kubernetes.deployer.states import rank_of
+from compiler.targets.kubernetes.metadata import JOB_NAME
+from compiler.targets.kubernetes.pod_config import CONTAINER
+
+POLL_SECONDS = 1.0
+
+
+def lines(cluster: Cluster, record: Record, *, follow: bool, tail: int | None) -> Iterator[str]:
+    """Lines without their ends; with several ranks those of rank N begin with `(rank N) `.
+
+    `tail` counts the lines of each rank. With `follow`, ends when the run has ended.
+    """
+    seen = ending.one(cluster, record.work, record.run)
+    job = next((ref for ref in seen.stored.objects if ref.kind == "Job"), None) if seen else None
+    if seen is None or job is None:
+        raise WorkFailed(f"{cluster.target}: nothing is left of {record.run_key} to read")
+    several = int(seen.job["spec"].get("completions") or 1) > 1 if seen.job else True
+    if not follow:
+        for pod in _pods(cluster, job.namespace, job.name):
+            for line in _of_pod(cluster, pod, follow=False, tail=tail):
+                yield _prefix(pod, several) + line
+        return
+    yield from _followed(cluster, record, job.namespace, job.name, several, tail)
+
+
+def _followed(
+    cluster: Cluster, record: Record, namespace: str, job: str, several: bool, tail: int | None
+) -> Iterator[str]:
+    """A thread a pod; what they read comes out in the order in which it arrives."""
+    arrived: queue.Queue[str | TriplaneError] = queue.Queue(maxsize=10_000)
+    readers: dict[str, threading.Thread] = {}
+
+    def read(pod: Mapping[str, Any]) -> None:
+        try:
+            for line in _of_pod(cluster, pod, follow=True, tail=tail):
+                arrived.put(_prefix(pod, several) + line)
+        except TriplaneError as error:
+            arrived.put(error)
+
+    ended = False
+    while True:
+        for pod in _pods(cluster, namespace, job):
+            name = pod["metadata"]["name"]
+            if name not in readers and _can_be_read(pod):
+                readers[name] = threading.Thread(target=read, args=(pod,), daemon=True)
+                readers[name].start()
+        deadline = time.monotonic() + POLL_SECONDS
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                item = arrived.get(timeout=left)
+            except queue.Empty:
+                break
+            if isinstance(item, TriplaneError):
+                raise item
+            yield item
+        if any(thread.is_alive() for thread in readers.values()) or not arrived.empty():
+            continue
+        if ended:
+            return
+        seen = ending.one(cluster, record.work, record.run)
+        ended = seen is None or not seen.verdict.state.is_live
+
+
+def _pods(cluster: Cluster, namespace: str, job: str) -> list[dict[str, Any]]:
+    path = cluster.kinds.collection("v1", "Pod", namespace)
+    return sorted(cluster.client.items(path, labelSelector=f"{JOB_NAME}={job}"), key=rank_of)
+
+
+def _can_be_read(pod: Mapping[str, Any]) -> bool:
+    states = [item.get("state") or {} for item in pod["status"].get("containerStatuses") or ()]
+    return any("running" in state or "terminated" in state for state in states)
+
+
+def _of_pod(
+    cluster: Cluster, pod: Mapping[str, Any], *, follow: bool, tail: int | None
+) -> Iterator[str]:
+    meta = pod["metadata"]
+    if not _can_be_read(pod):
+        return
+    path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/log"
+    query = {"container": CONTAINER}
+    if follow:
+        query["follow"] = "true"
+    if tail is not None:
+        query["tailLines"] = str(tail)
+    rest = b""
+    try:
+        with cluster.client.stream(path, **query) as pieces:
+            for piece in pieces:
+                *whole, rest = (rest + piece).split(b"\n")
+                for line in whole:
+                    yield _text(line)
+    except ApiRefused as error:
+        if error.status != 404:
+            raise
+    if rest:
+        yield _text(rest)
+
+
+def _prefix(pod: Mapping[str, Any], several: bool) -> str:
+    return f"(rank {rank_of(pod)}) " if several else ""
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "replace").rstrip("\r")

@@ -1,0 +1,154 @@
+"""Looking at a cluster: every run of a set, and writing down what has ended since."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from compiler.diagnostics import PlanOutdated
+from compiler.planning.records import Record, Stage
+from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
+from compiler.targets.kubernetes.deployer import owned
+from compiler.targets.kubernetes.deployer.cluster import Cluster
+from compiler.targets.kubernetes.deployer.kinds import Ref
+from compiler.targets.kubernetes.deployer.records import Stored
+from compiler.targets.kubernetes.deployer.refusals import ApiRefused
+from compiler.targets.kubernetes.deployer.states import Verdict, classify
+from compiler.targets.kubernetes.metadata import JOB_NAME
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One run: what is stored, the record as it should be now, the verdict, the live Job."""
+
+    stored: Stored
+    record: Record
+    verdict: Verdict
+    job: Mapping[str, Any] | None
+    texts: Mapping[str, str]
+
+
+def observation(cluster: Cluster, *, artifacts: bool) -> Observation:
+    """What the workflow is told; what has ended is written down on the way."""
+    seen = look(cluster, cluster.records.all(), artifacts=artifacts)
+    settle(cluster, seen)
+    return Observation(cluster.target, tuple(_observed(cluster, item) for item in seen))
+
+
+def look(cluster: Cluster, stored: Iterable[Stored], *, artifacts: bool) -> list[Seen]:
+    """The state of every stored run, by a few lists over all of them."""
+    stored = tuple(stored)
+    open_runs = [item for item in stored if item.record.stage is not Stage.ENDED]
+    wanted = {ref for item in open_runs for ref in _jobs(item.objects)}
+    if artifacts:
+        wanted |= {ref for item in stored if item.record.files for ref in item.objects}
+    live = cluster.live(sorted(wanted, key=lambda ref: (ref.namespace, ref.kind, ref.name)))
+    pods = _pods(cluster, {ref.namespace for item in open_runs for ref in _jobs(item.objects)})
+    workloads: dict[str, Mapping[str, Mapping[str, Any]]] = {}
+    seen = []
+    for item in stored:
+        job_ref = next(iter(_jobs(item.objects)), None)
+        job = live.get(job_ref) if job_ref else None
+        workload, events = None, []
+        of_job: list[dict[str, Any]] = []
+        if item.record.stage is not Stage.ENDED and job_ref is not None:
+            namespace = job_ref.namespace
+            of_job = pods.get((namespace, job_ref.name), [])
+            uid = job["metadata"]["uid"] if job else item.record.identity
+            if job is not None:
+                of_job = [pod for pod in of_job if _belongs(pod, job)]
+                if job["spec"].get("suspend"):
+                    if namespace not in workloads:
+                        workloads[namespace] = cluster.workloads(namespace)
+                    workload = workloads[namespace].get(uid or "")
+            if uid and (job is None or not (of_job or job["spec"].get("suspend"))):
+                events = cluster.events_of(namespace, uid)
+        verdict = classify(item.record, job, of_job, workload, events)
+        texts = {
+            ref.path: owned.canonical(live[ref])
+            for ref in item.objects
+            if artifacts and ref.path and ref in live
+        }
+        record = _as_it_should_be(item.record, job, verdict)
+        seen.append(Seen(item, record, verdict, job, texts))
+    return seen
+
+
+def settle(cluster: Cluster, seen: Iterable[Seen]) -> None:
+    """Close records of what has ended. Whoever may only read goes on without."""
+    for item in seen:
+        if not item.verdict.submitted or item.record == item.stored.record:
+            continue
+        try:
+            cluster.records.write(item.stored, item.record)
+        except PlanOutdated:
+            continue  # somebody else was faster
+        except ApiRefused as error:
+            if not error.is_forbidden:
+                raise
+            return
+
+
+def _jobs(objects: Iterable[Ref]) -> list[Ref]:
+    return [ref for ref in objects if ref.kind == "Job"]
+
+
+def _pods(
+    cluster: Cluster, namespaces: Iterable[str]
+) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    """Pods of the set by (namespace, name of the Job)."""
+    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for namespace in sorted(namespaces):
+        for pod in cluster.listed("v1", "Pod", namespace):
+            name = (pod["metadata"].get("labels") or {}).get(JOB_NAME, "")
+            found.setdefault((namespace, name), []).append(pod)
+    return found
+
+
+def _belongs(pod: Mapping[str, Any], job: Mapping[str, Any]) -> bool:
+    owners = pod["metadata"].get("ownerReferences") or ()
+    return any(owner.get("uid") == job["metadata"]["uid"] for owner in owners)
+
+
+def _as_it_should_be(record: Record, job: Mapping[str, Any] | None, verdict: Verdict) -> Record:
+    if record.stage is Stage.ENDED:
+        return record
+    if not verdict.submitted:
+        # Nothing but its number is taken; the plan that took it may go on with it.
+        return dataclasses.replace(record, outcome=REMOVED)
+    if record.stage is Stage.INTENT and record.identity is not None:
+        return record  # it is being removed: whoever began that comes back for it
+    if record.identity is None and job is not None:
+        record = dataclasses.replace(record, identity=job["metadata"]["uid"])
+    if verdict.final:
+        return dataclasses.replace(
+            record, stage=Stage.ENDED, outcome=str(verdict.state), exit_code=verdict.exit_code
+        )
+    return dataclasses.replace(record, stage=Stage.CREATED, outcome=record.outcome)
+
+
+def _observed(cluster: Cluster, item: Seen) -> ObservedRun:
+    verdict = item.verdict
+    waiting = None
+    if verdict.state is RunState.PENDING and item.job is not None:
+        waiting = _age(item.job, cluster.client.server_time)
+    return ObservedRun(
+        record=item.record,
+        state=verdict.state,
+        detail=verdict.detail,
+        exit_code=verdict.exit_code,
+        waiting_seconds=waiting,
+        artifacts=item.texts,
+    )
+
+
+def _age(job: Mapping[str, Any], now: float | None) -> int | None:
+    """Seconds since the Job was created, by the server's own clock."""
+    created = job["metadata"].get("creationTimestamp")
+    if now is None or not created:
+        return None
+    since = datetime.datetime.fromisoformat(created.replace("Z", "+00:00")).timestamp()
+    return max(0, int(now - since))
