@@ -17,11 +17,22 @@ from compiler.rendering.filetree import FileTree
 
 
 @dataclass(frozen=True, slots=True)
+class Preview:
+    """What a platform would make of artifacts: `texts` by path, in the form of live texts.
+
+    Empty where it was not asked; `notes` are for people (whose fields would be taken over).
+    """
+
+    texts: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Desired:
     """One work as the input wants it, rendered for the run that was decided.
 
     `record` is the intent of that run. `locate` tells where a field (by its spec key) is
-    written.
+    written. `preview` asks the platform, which defaults fields, what would be there.
     """
 
     record: Record
@@ -30,6 +41,7 @@ class Desired:
     required: tuple[str, ...] = ()
     placement: tuple[PlacementRow, ...] = ()
     locate: Callable[[str], str | None] = field(default=lambda _: None)
+    preview: Callable[[tuple[Artifact, ...]], Preview] = field(default=lambda _: Preview())
 
 
 def work_change(
@@ -45,13 +57,22 @@ def work_change(
     action, reason = decision.action, decision.reason
     note = decision.note
     if decision.action.changes:
-        objects = tuple(_of_one_work(desired, last, live, decision.action, merge_keys))
-    elif last and last.state is RunState.WRITTEN:
-        drifted = drift(last)
-        if drifted:
-            action, reason = Action.UPDATE, f"drift: {', '.join(drifted)}"
-            objects = tuple(_of_one_work(desired, last, live, action, merge_keys))
-            note = _healed_to(desired, last, note)
+        there = desired.preview(desired.artifacts)
+        objects = tuple(_of_one_work(desired, last, live, decision.action, merge_keys, there))
+        note = "; ".join(filter(None, (note, *there.notes)))
+    elif last and decision.action is Action.NOOP and (drifted := drift(last)):
+        action, reason = Action.UPDATE, f"drift: {', '.join(drifted)}"
+        if last.heals:
+            # Only what was changed by hand is put back: the rest runs as it was made.
+            paths = drifted_paths(last)
+            desired = replace(
+                desired, artifacts=tuple(item for item in desired.artifacts if item.path in paths)
+            )
+            live = {path: text for path, text in live.items() if path in paths}
+        there = desired.preview(desired.artifacts)
+        objects = tuple(_of_one_work(desired, last, live, action, merge_keys, there))
+        note = note if last.heals else _healed_to(desired, last, note)
+        note = "; ".join(filter(None, (note, *there.notes)))
     return WorkChange(
         work=desired.record.work,
         target=desired.record.target,
@@ -118,7 +139,7 @@ def object_changes(
         if before is None:
             yield ObjectChange(artifact.path, artifact.name, Action.CREATE, artifact)
             continue
-        yield _compared(artifact, before, Action.UPDATE, merge_keys)
+        yield _compared(artifact, before, Action.UPDATE, merge_keys, artifact.text)
     for path in sorted(rest):
         yield ObjectChange(path, _name_of(path), Action.DELETE)
 
@@ -129,6 +150,7 @@ def _of_one_work(
     live: Mapping[str, str],
     action: Action,
     merge_keys: MergeKeys,
+    there: Preview,
 ) -> Iterator[ObjectChange]:
     """Objects are paired by work: the live one at the same place but for the run's number."""
     earlier = last.record if last else desired.record
@@ -138,10 +160,11 @@ def _of_one_work(
         path, before = by_place.pop(place, (None, None))
         if before is None:
             yield ObjectChange(artifact.path, artifact.name, Action.CREATE, artifact)
-        elif action is Action.UPDATE and path == artifact.path:
-            yield _compared(artifact, before, action, merge_keys)
-        else:
-            yield replace(_compared(artifact, before, action, merge_keys), action=action)
+            continue
+        after = there.texts.get(artifact.path, artifact.text)
+        compared = _compared(artifact, before, action, merge_keys, after)
+        kept = action is Action.UPDATE and path == artifact.path
+        yield compared if kept else replace(compared, action=action)
     if action is Action.UPDATE:
         for path, text in by_place.values():
             digest = live_digest(text, earlier.files.get(path, ""))
@@ -149,11 +172,12 @@ def _of_one_work(
 
 
 def _compared(
-    artifact: Artifact, before: str, action: Action, merge_keys: MergeKeys
+    artifact: Artifact, before: str, action: Action, merge_keys: MergeKeys, after: str
 ) -> ObjectChange:
-    fields = tuple(differences(before, artifact, merge_keys))
+    """`after` is what the artifact would be there; `before` what is there now."""
+    fields = tuple(differences(before, replace(artifact, text=after), merge_keys))
     digest = replace(artifact, text=before).digest
-    if before == artifact.text:
+    if before == after:
         action = Action.NOOP
     return ObjectChange(artifact.path, artifact.name, action, artifact, digest, fields)
 
@@ -162,8 +186,10 @@ EDITED = "changed by hand"
 
 
 def drift(last: ObservedRun) -> list[str]:
-    """What of a written run is no longer as its record says, in words a file."""
-    found = []
+    """What of a written run, or of one that heals, is no longer as its record says, in words."""
+    found: list[str] = []
+    if last.state is not RunState.WRITTEN and not last.heals:
+        return found
     for path, written in sorted(last.record.files.items()):
         live = last.artifacts.get(path)
         if live is None:
@@ -171,6 +197,14 @@ def drift(last: ObservedRun) -> list[str]:
         elif live_digest(live, written) != written:
             found.append(f"{path} {EDITED}")
     return found
+
+
+def drifted_paths(last: ObservedRun) -> frozenset[str]:
+    return frozenset(
+        path
+        for path, written in last.record.files.items()
+        if live_digest(last.artifacts.get(path), written) != written
+    )
 
 
 def live_digest(text: str | None, written: str) -> str | None:

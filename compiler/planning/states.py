@@ -50,7 +50,8 @@ class ObservedRun:
     `detail` is the platform's own word (a waiting reason, a state's name); `waiting_seconds`
     the age in the queue that a replacement would lose; `artifacts` the live texts by path
     (what runs, or lies in the directory), as far as the platform still has them; `fields`
-    the live values that the platform can change on a pending run.
+    the live values that the platform can change on a pending run; `heals` says that what was
+    changed by hand on the live objects can be put back while the run goes on.
     """
 
     record: Record
@@ -60,6 +61,7 @@ class ObservedRun:
     waiting_seconds: int | None = None
     artifacts: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, str] = field(default_factory=dict)
+    heals: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler.diagnostics import Diagnostics, WrongUsage
+from compiler.diagnostics import Diagnostics, WorkFailed, WrongUsage
 from compiler.model import Deployer, Stack, TargetSpec
 from compiler.placement import Placement, Row
-from compiler.planning.changes import removal_change, work_change
+from compiler.planning.changes import Preview, removal_change, work_change
 from compiler.planning.outcomes import Action, Decision, Policy, decide
 from compiler.planning.plan import WorkChange
 from compiler.planning.states import ObservedRun, RunState
@@ -140,10 +140,31 @@ class WorkPlanner:
         desired = desired_of(
             job, prepared, placement, artifacts, said, ad_hoc=self._is_ad_hoc(prepared)
         )
+        desired = replace(desired, preview=self._preview_of(prepared, row, said))
         change = work_change(desired, last, decision, merge_keys_of(row.target))
         if change.action.changes or said.has_errors:
             self.diagnostics.extend(said)
         return change
+
+    def _preview_of(
+        self, prepared: Prepared, row: Row, said: Diagnostics
+    ) -> Callable[[tuple[Artifact, ...]], Preview]:
+        """Asks a deployer that can tell what it would get; its refusals are errors of the plan."""
+        ask = getattr(self.world.deployers.get(row.target.key), "preview", None)
+
+        def preview(artifacts: tuple[Artifact, ...]) -> Preview:
+            if ask is None or not artifacts:
+                return Preview()
+            try:
+                return ask(artifacts)
+            except WorkFailed as error:
+                if not error.diagnostics:
+                    raise
+                span = prepared.task.origin.span()
+                said.extend(replace(item, span=item.span or span) for item in error.diagnostics)
+                return Preview()
+
+        return preview
 
     def _artifacts(
         self, prepared: Prepared, row: Row, run: int, said: Diagnostics

@@ -56,7 +56,7 @@ class Client:
             self._pool = None
 
     def get(self, path: str, **query: str) -> dict[str, Any]:
-        return self.call("GET", path, **query)
+        return self.call("GET", path, None, **query)
 
     def find(self, path: str) -> dict[str, Any] | None:
         """The object, None where there is none."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 
 from compiler.diagnostics import WorkFailed
 from compiler.model import Stack, TargetSpec
+from compiler.planning.changes import Preview
 from compiler.planning.records import Record
 from compiler.planning.states import Observation, ObservedRun
 from compiler.rendering.artifact import Artifact
@@ -36,8 +37,8 @@ class KubernetesDeployer:
     def observe(self, with_artifacts: bool = True) -> Observation:
         return observe.observation(self._cluster, artifacts=with_artifacts)
 
-    def preview(self, artifacts: Iterable[Artifact]) -> Mapping[str, str]:
-        """What the objects would be on the server, by path; see `preview.preview`."""
+    def preview(self, artifacts: Iterable[Artifact]) -> Preview:
+        """What the objects would be on the server."""
         return previewing.preview(self._cluster, artifacts)
 
     def capacity(self) -> Capacity | None:

@@ -115,7 +115,7 @@ def _create(
 
 
 def _reserve(cluster: Cluster, record: Record, refs: list[Ref], progress: Progress) -> Stored:
-    intent = dataclasses.replace(record, stage=Stage.INTENT, identity=None)
+    intent = dataclasses.replace(record, stage=Stage.INTENT, identity=None, files={})
     progress(f"reserve run {record.run} of {record.work}")
     stored = cluster.records.create(intent, refs)
     if stored is not None:
@@ -217,12 +217,10 @@ def _update(cluster: Cluster, step: Step, progress: Progress) -> Record:
         digests[ref.path] = owned.digest(owned.canonical(answer))
     record = dataclasses.replace(
         stored.record,
-        files=digests,
-        spec_digest=step.record.spec_digest,
-        files_digest=stored.record.files_digest,
+        files={**stored.record.files, **digests},
         plan=step.record.plan,
     )
-    return cluster.records.write(stored, record, [ref for ref, _ in objects]).record
+    return cluster.records.write(stored, record).record
 
 
 def _delete(cluster: Cluster, step: Step, progress: Progress) -> Record:

@@ -43,8 +43,10 @@ def look(cluster: Cluster, stored: Iterable[Stored], *, artifacts: bool) -> list
     stored = tuple(stored)
     open_runs = [item for item in stored if item.record.stage is not Stage.ENDED]
     wanted = {ref for item in open_runs for ref in _jobs(item.objects)}
-    if artifacts:
-        wanted |= {ref for item in stored if item.record.files for ref in item.objects}
+    # An apply that was killed had no time to write down what the objects have become.
+    begun = {item.name for item in open_runs if item.record.identity is None}
+    with_texts = [item for item in stored if artifacts or item.name in begun]
+    wanted |= {ref for item in with_texts for ref in item.objects}
     live = cluster.live(sorted(wanted, key=lambda ref: (ref.namespace, ref.kind, ref.name)))
     pods = _pods(cluster, {ref.namespace for item in open_runs for ref in _jobs(item.objects)})
     workloads: dict[str, Mapping[str, Mapping[str, Any]]] = {}
@@ -70,9 +72,9 @@ def look(cluster: Cluster, stored: Iterable[Stored], *, artifacts: bool) -> list
         texts = {
             ref.path: owned.canonical(live[ref])
             for ref in item.objects
-            if artifacts and ref.path and ref in live
+            if ref.path and ref in live and (artifacts or item.name in begun)
         }
-        record = _as_it_should_be(item.record, job, verdict)
+        record = _as_it_should_be(item.record, job, verdict, texts)
         seen.append(Seen(item, record, verdict, job, texts))
     return seen
 
@@ -113,7 +115,12 @@ def _belongs(pod: Mapping[str, Any], job: Mapping[str, Any]) -> bool:
     return any(owner.get("uid") == job["metadata"]["uid"] for owner in owners)
 
 
-def _as_it_should_be(record: Record, job: Mapping[str, Any] | None, verdict: Verdict) -> Record:
+def _as_it_should_be(
+    record: Record,
+    job: Mapping[str, Any] | None,
+    verdict: Verdict,
+    texts: Mapping[str, str],
+) -> Record:
     if record.stage is Stage.ENDED:
         return record
     if not verdict.submitted:
@@ -122,7 +129,8 @@ def _as_it_should_be(record: Record, job: Mapping[str, Any] | None, verdict: Ver
     if record.stage is Stage.INTENT and record.identity is not None:
         return record  # it is being removed: whoever began that comes back for it
     if record.identity is None and job is not None:
-        record = dataclasses.replace(record, identity=job["metadata"]["uid"])
+        files = {path: owned.digest(text) for path, text in texts.items()}
+        record = dataclasses.replace(record, identity=job["metadata"]["uid"], files=files)
     if verdict.final:
         return dataclasses.replace(
             record, stage=Stage.ENDED, outcome=str(verdict.state), exit_code=verdict.exit_code
@@ -142,6 +150,7 @@ def _observed(cluster: Cluster, item: Seen) -> ObservedRun:
         exit_code=verdict.exit_code,
         waiting_seconds=waiting,
         artifacts=item.texts,
+        heals=bool(item.texts) and item.job is not None and verdict.state.is_live,
     )
 
 

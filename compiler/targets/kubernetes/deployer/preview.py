@@ -3,37 +3,51 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from compiler.diagnostics import Diagnostic, WorkFailed
+from compiler.planning.changes import Preview
 from compiler.rendering.artifact import Artifact
 from compiler.targets.kubernetes.deployer import owned
 from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.execute import bodies, require_ours, send
+from compiler.targets.kubernetes.deployer.kinds import Ref
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
 
 
-def preview(cluster: Cluster, artifacts: Iterable[Artifact]) -> dict[str, str]:
-    """By path, the canonical text that each object would have; empty for whoever may only read.
+def preview(cluster: Cluster, artifacts: Iterable[Artifact]) -> Preview:
+    """The canonical text that each object would have; no texts for whoever may only read.
 
     Raise WorkFailed with a diagnostic for everything that the server would refuse.
     """
     texts: dict[str, str] = {}
-    refused: list[ApiRefused | WorkFailed] = []
+    taken: list[str] = []
+    refused: list[WorkFailed] = []
     for ref, body in bodies(cluster, artifacts):
         try:
-            there = require_ours(cluster, ref)
-            # Of a field that somebody else has taken the plan shows that it is put back.
-            answer = send(cluster, ref, body, dry=True, force=there is not None)
+            require_ours(cluster, ref)
+            answer, conflicts = _asked(cluster, ref, body)
         except ApiRefused as error:
             if error.is_forbidden:
-                return {}
+                return Preview(notes=(f"not compared by the server: {error.action} is forbidden",))
             refused.append(error)
             continue
         except WorkFailed as error:
             refused.append(error)
             continue
         texts[ref.path] = owned.canonical(answer)
+        taken += [f"{ref.address} {item.field} was set by {item.manager}" for item in conflicts]
     if refused:
         said: list[Diagnostic] = [item for error in refused for item in error.diagnostics]
         raise WorkFailed("; ".join(str(error) for error in refused), diagnostics=said)
-    return texts
+    return Preview(texts, tuple(taken))
+
+
+def _asked(cluster: Cluster, ref: Ref, body: dict[str, Any]):
+    """(the object as it would be, the fields that would be taken back from others)."""
+    try:
+        return send(cluster, ref, body, dry=True), ()
+    except ApiRefused as error:
+        if not error.conflicts:
+            raise
+        return send(cluster, ref, body, dry=True, force=True), error.conflicts
