@@ -75,13 +75,13 @@ def resolved(node: Node) -> Node:
     name, content = node
     while "$ref" in content:
         beside = {key: value for key, value in content.items() if key != "$ref"}
-        name, target = _target(name, content["$ref"])
+        name, target = target_of(name, content["$ref"])
         content = {**target, **beside}
     return name, content
 
 
-def _target(name: str, reference: str) -> Node:
-    """What a reference in the schema `name` points to."""
+def target_of(name: str, reference: str) -> Node:
+    """What a `$ref` in the schema `name` points to."""
     file, _, pointer = reference.partition("#")
     if file:
         name = file.removeprefix(_BASE).removesuffix(_SUFFIX)
@@ -101,10 +101,10 @@ def node_at(root: Node, error_path: Iterable[str | int], content: dict[str, Any]
     part: Any = root[1]  # a map of keywords or fields, or a list of branches
     for step in error_path:
         while isinstance(part, dict) and step not in part and "$ref" in part:
-            name, part = _target(name, part["$ref"])
+            name, part = target_of(name, part["$ref"])
         part = part[step]
     while part is not content and isinstance(part, dict) and "$ref" in part:
-        name, part = _target(name, part["$ref"])
+        name, part = target_of(name, part["$ref"])
     return name, content
 
 

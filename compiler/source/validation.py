@@ -7,6 +7,7 @@ from typing import Any
 
 from compiler.diagnostics import Diagnostics, Severity
 from compiler.diagnostics.codes import schema as codes
+from compiler.source.acceptance import accepts
 from compiler.source.document import Document, Kind
 from compiler.source.limited import Limited
 from compiler.source.limits import MAX_FINDINGS
@@ -62,6 +63,8 @@ def _check(
     definition: str | None,
     diagnostics: Diagnostics,
 ) -> bool:
+    if accepts(name, definition, value):
+        return True
     from compiler.source.schemas import validator
 
     checker = validator(name, definition)
