@@ -415,11 +415,14 @@ def test_a_git_working_directory_is_cloned(submit: Submitter) -> None:
     for ref, expected in ((None, "first"), ("v1", "first"), ("dev", "second")):
         tree = FileTree("~/sky_workdir", "e" * 64, git_url=f"file://{home}/repo", git_ref=ref)
         job = submit(
-            "name: git\nresources: {infra: slurm/alpha, cpus: 1, memory: 1}\nrun: cat file\n",
+            "name: git\nresources: {infra: slurm/alpha, cpus: 1, memory: 1}\n"
+            'run: cat file && echo "$GIT_URL" && git rev-parse "$GIT_COMMIT_HASH^{commit}" HEAD\n',
             trees=(tree,),
         )
         assert job.wait() == "COMPLETED", job.output
-        assert job.log() == f"{expected}\n"
+        content, url, commit, head = job.log().splitlines()
+        assert (content, url) == (expected, f"file://{home}/repo")
+        assert commit == head
     tree = FileTree("~/sky_workdir", "e" * 64, git_url=f"file://{home}/repo", git_ref="gone")
     job = submit(
         "name: git\nresources: {infra: slurm/alpha, cpus: 1, memory: 1}\nrun: cat file\n",
@@ -449,6 +452,24 @@ def test_secrets_come_from_their_files(submit: Submitter) -> None:
         assert (job.work / f"home/seen-{rank}").read_text() == f"{VALUE}|{VALUE}"
     for path in [*job.folder.rglob("*"), *(job.work / "scripts").rglob("*")]:
         assert path.is_dir() or VALUE not in path.read_text(), path
+
+
+def test_secrets_may_have_the_names_of_the_scripts_own_variables(submit: Submitter) -> None:
+    submit.site.write(USER, ".run", "from a file")
+    job = submit(
+        """\
+name: names
+resources: {infra: slurm/alpha, cpus: 1, memory: 1}
+secrets: {RUN: null, STATE: null, STEP: null, SECRETS: null}
+setup: echo done
+run: printf '%s, ' "$RUN" "$STATE" "$STEP" "$SECRETS" > ~/seen
+""",
+        STACK + "secrets: {RUN: {alpha: {file: ~/.run}}}\n",
+        secrets="export STATE=1\nexport STEP=2\nexport SECRETS=3\n",
+    )
+    assert job.wait() == "COMPLETED", job.output
+    assert (job.work / "home/seen").read_text() == "from a file, 1, 2, 3, "
+    assert job.ended == (0, job.number)
 
 
 def test_a_missing_secret_fails_the_job_with_its_name(submit: Submitter) -> None:

@@ -37,6 +37,7 @@ def script_text(lowered: SlurmJob) -> str:
         "container": lowered.container,
         "handed_secrets": lowered.handed_secrets,
         "secret_files": lowered.secret_files,
+        "has_secrets": bool(lowered.handed_secrets or lowered.secret_files),
         "has_setup": lowered.has_setup,
         "has_run": lowered.has_run,
     }
