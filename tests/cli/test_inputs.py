@@ -1,8 +1,6 @@
 """Whatever is given as input: a message with its place, exit code 1, and nothing written."""
 
-import io
 import os
-import sys
 
 import pytest
 
@@ -109,17 +107,11 @@ def test_several_paths_and_folders_count_once(ready):
     }
 
 
-def piped(monkeypatch, text):
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(text.encode())))
-
-
-def test_standard_input_is_a_path(ready, monkeypatch):
+def test_standard_input_is_a_path(ready):
     for words in commands("-"):
-        piped(monkeypatch, TASK)
-        done = ready.run(*words)
+        done = ready.run(*words, piped=TASK)
         assert done.code == 0, (words, done.text)
-    piped(monkeypatch, "name: a\nrunn: echo\n")
-    refused = ready.run("validate", "-")
+    refused = ready.run("validate", "-", piped="name: a\nrunn: echo\n")
     assert refused.code == 1
     assert "<stdin>:2:1" in refused.out
     both = ready.process("validate", "-", "tasks", input=TASK.replace("train", "piped"))

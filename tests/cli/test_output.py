@@ -233,23 +233,32 @@ def on_a_terminal(project, words, answer=None, env=None):
     return code, shown.decode()
 
 
-def test_colour_is_for_terminals_and_no_color_turns_it_off(ready):
+def test_colour_is_for_terminals(ready):
     code, shown = on_a_terminal(ready, ("plan", *STACK))
     assert code == 0
     assert "\x1b[32m+ train" in shown
-    code, shown = on_a_terminal(ready, ("plan", *STACK), env={"NO_COLOR": "1"})
-    assert code == 0
-    assert "\x1b" not in shown
 
 
-@pytest.mark.parametrize(("answer", "code"), [(b"y\n", 0), (b"n\n", 1), (b"\x04", 130)])
-def test_apply_asks_on_a_terminal(ready, answer, code):
-    done, shown = on_a_terminal(ready, ("apply", *STACK), answer, {"NO_COLOR": "1"})
-    assert done == code, shown
+def test_apply_asks_on_a_terminal_and_no_color_is_heard(ready):
+    code, shown = on_a_terminal(ready, ("apply", *STACK), b"y\n", {"NO_COLOR": "1"})
+    assert code == 0, shown
     assert "Apply these changes? [y/N]" in shown
-    assert bool(ready.files()) is (code == 0)
-    if code == 1:
-        assert "nothing was changed" in shown
+    assert "\x1b" not in shown
+    assert ready.files()
+
+
+@pytest.mark.parametrize(("answer", "code"), [("n\n", 1), ("\n", 1), ("", 130)])
+def test_no_and_no_answer_change_nothing(ready, monkeypatch, answer, code):
+    from compiler.cli import output
+
+    monkeypatch.setattr(output, "is_terminal", lambda stream: stream is sys.stdin)
+    for words in (("apply", *STACK), ("run", "tasks/train.yaml", *STACK, "--ask")):
+        done = ready.run(*words, piped=answer)
+        assert done.code == code, done.text
+        assert "create run 1" in done.out
+        assert not (ready.folder / "out").exists()
+        if code == 1:
+            assert "nothing was changed" in done.err
 
 
 def test_what_takes_long_says_so_to_who_watches_alone(ready, monkeypatch):

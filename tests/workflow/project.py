@@ -7,12 +7,13 @@ every target has the directory deployer.
 from __future__ import annotations
 
 import hashlib
+import io
 import json
 import os
 import subprocess
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -55,7 +56,7 @@ class Project:
 
     folder: Path
     capsys: pytest.CaptureFixture[str]
-    _stack: dict[str, Any] = field(default_factory=dict)
+    monkeypatch: pytest.MonkeyPatch
 
     def stack(self, *keys: str, name: str = "stack.yaml", **more: Any) -> Path:
         """Write a stack with the targets `keys` (of TARGETS); `more` are keys of the file."""
@@ -78,9 +79,11 @@ class Project:
         place.write_bytes(text.encode())
         return place
 
-    def run(self, *words: object) -> Output:
-        """One command line in this process."""
+    def run(self, *words: object, piped: str | None = None) -> Output:
+        """One command line in this process, with `piped` on its standard input."""
         self.capsys.readouterr()
+        given = io.TextIOWrapper(io.BytesIO((piped or "").encode()))
+        self.monkeypatch.setattr(sys, "stdin", given)
         code = main([str(word) for word in words])
         said = self.capsys.readouterr()
         assert "Traceback" not in said.out + said.err

@@ -138,11 +138,11 @@ def test_work_from_outside_the_inputs_is_never_pruned(applied):
     applied.task("extra", folder="elsewhere")
     applied.applied("elsewhere/extra.yaml")
     applied.applied("tasks/a.yaml", "--name", "renamed")
-    piped = applied.process(
+    piped = applied.run(
         *("apply", "-", "--stack", "stack.yaml", "--auto-approve"),
-        input="name: piped\nresources: {cpus: 1}\nrun: echo piped\n",
+        piped="name: piped\nresources: {cpus: 1}\nrun: echo piped\n",
     )
-    assert piped.returncode == 0, piped.stderr
+    assert piped.code == 0, piped.text
     ad_hoc = {record["work"] for record in applied.records().values() if record["ad_hoc"]}
     assert ad_hoc == {"extra", "renamed", "piped"}
     assert actions(applied.plan_json()) == {
