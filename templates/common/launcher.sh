@@ -21,6 +21,14 @@
 #
 # shellcheck disable=SC2034,SC2329 # PHASE is for platform.sh, on_signal for traps
 
+# The image, the platform or a secret may have variables of these names, too: the user's text
+# gets them as they came.
+_tp_given=()
+for _tp_name in FOLDER NODE_RANK NODE_IPS JOB_NUMBER SIGNALS_REACH_ALL CHILD SIGNALLED STOPPED \
+    PHASE MODE CODE signal; do
+    [ -z "${!_tp_name+set}" ] || _tp_given+=("$_tp_name=${!_tp_name}")
+done
+
 FOLDER=${BASH_SOURCE[0]%/*}
 [ "$FOLDER" != "${BASH_SOURCE[0]}" ] || FOLDER=.
 FOLDER=$(CDPATH='' cd -- "$FOLDER" && pwd) || exit 1
@@ -77,11 +85,19 @@ supervise() {
     CHILD=
 }
 
+# as_given COMMAND...: becomes COMMAND, with the variables that were there before.
+as_given() {
+    for _tp_name in "${_tp_given[@]}"; do
+        export "${_tp_name?}"
+    done
+    exec "$@"
+}
+
 # run_text NAME: the user's text of this phase as a process of its own; its code is in CODE.
 run_text() {
     CODE=0
     [ -e "$FOLDER/$1.sh" ] || return 0
-    supervise "$BASH" "$FOLDER/prologue.sh" "$1" "$FOLDER" "$NODE_RANK" "$NODE_IPS" "$JOB_NUMBER"
+    supervise as_given "$BASH" "$FOLDER/prologue.sh" "$1" "$FOLDER" "$NODE_RANK" "$NODE_IPS" "$JOB_NUMBER"
 }
 
 # A task without run keeps its node: 68 years, as not every sleep knows "infinity".

@@ -152,6 +152,16 @@ def test_variables_of_setup(rank: Rank) -> None:
     )
 
 
+def test_variables_named_like_the_launchers_own_arrive_as_they_were(rank: Rank) -> None:
+    names = ["MODE", "CODE", "PHASE", "FOLDER", "NODE_RANK", "NODE_IPS", "CHILD", "signal"]
+    given = {name: f"{name} of 'the image'\n$HOME" for name in names}
+    rank.write("setup.sh", "exit 0")
+    text = "".join(f'printf "%s|" "${name}"\n' for name in names)
+    expected = "".join(f"{value}|" for value in given.values())
+    assert rank.run_text(text, **given) == expected
+    assert rank.run_text("".join(f'printf %s "${{{name}-}}"\n' for name in names)) == ""
+
+
 def test_devices_are_hidden_from_setup_alone(rank: Rank) -> None:
     text = 'echo "${CUDA_VISIBLE_DEVICES-unset} $PYTHONUNBUFFERED"'
     assert rank.run_text(text, "setup", CUDA_VISIBLE_DEVICES="0,1") == "unset 1\n"
