@@ -104,6 +104,7 @@ def build_checked(b: Builder, found: Diagnostics) -> Task:
         config=config.layer,
         on_files_change=config.on_files_change,
         native_script=config.native_script,
+        native_arguments=config.native_arguments,
         event_callback=b.text(("event_callback",), get("event_callback")),
         inputs=_estimate(b, "inputs", get("inputs")),
         outputs=_estimate(b, "outputs", get("outputs")),

@@ -56,6 +56,7 @@ class Task:
     config: Mapping[str, object] = field(default_factory=dict)
     on_files_change: str | None = None
     native_script: str | None = None
+    native_arguments: tuple[str, ...] = ()
     event_callback: str | None = None
     inputs: Mapping[str, float] = field(default_factory=dict)
     outputs: Mapping[str, float] = field(default_factory=dict)

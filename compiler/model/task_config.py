@@ -48,7 +48,7 @@ ON_FILES_CHANGE = ("ignore", "run")
 _PATH: Path = ("config",)
 _HOOKS: Path = ("config", "hooks")
 _OWN: Path = ("config", "triplane")
-_OWN_KEYS = ("on_files_change", "native_script")
+_OWN_KEYS = ("on_files_change", "native_script", "native_arguments")
 _PLAIN_KEYS = ("active_workspace", "hooks", "triplane")
 _MOST_HOOKS = 32
 _LONGEST_HOOK = 16384
@@ -62,6 +62,7 @@ class TaskConfig(NamedTuple):
     hooks: tuple[Hook, ...] = ()
     on_files_change: str | None = None
     native_script: str | None = None
+    native_arguments: tuple[str, ...] = ()
 
 
 _EMPTY = TaskConfig()
@@ -104,7 +105,19 @@ def build_config(b: Builder, value: object) -> TaskConfig:
         _hooks(b, entry.get("hooks")),
         on_change,
         b.text((*_OWN, "native_script"), own.get("native_script")),
+        _arguments(b, own.get("native_arguments")),
     )
+
+
+def _arguments(b: Builder, value: object) -> tuple[str, ...]:
+    path: Path = (*_OWN, "native_arguments")
+    if value is None:
+        return ()
+    if not isinstance(value, list):
+        b.unexpected(path, value, "a list of texts")
+        return ()
+    words = [b.text((*path, at), item) for at, item in enumerate(value)]
+    return tuple(word for word in words if word is not None)
 
 
 def _refuse(b: Builder, path: Path, name: str, known: tuple[str, ...]) -> None:

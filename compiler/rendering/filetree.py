@@ -10,6 +10,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
+NATIVE_SCRIPT = "native_script"
+"""The destination of a script that is kept as it is: it goes into the artifact, not into a home."""
+
 
 @dataclass(frozen=True, slots=True)
 class FileTree:

@@ -15,7 +15,7 @@ from compiler.placement import Placement, Row, matching_targets, names_for, plac
 from compiler.placement.accelerators import names_of, resolve_accelerators
 from compiler.planning import digests
 from compiler.rendering.artifact import Artifact
-from compiler.rendering.filetree import FileTree, read_tree
+from compiler.rendering.filetree import NATIVE_SCRIPT, FileTree, read_tree
 from compiler.source import suggest
 from compiler.targets.interface import Job
 from compiler.targets.registry import target_of
@@ -139,6 +139,9 @@ def _trees(task: Task, root: str | None, diagnostics: Diagnostics) -> Iterable[F
     for mount in task.file_mounts:
         if "://" not in mount.source:
             wanted.append((mount.destination, mount.source, mount.origin))
+    if task.native_script is not None:
+        origin = task.origin.child("config", "triplane", "native_script")
+        wanted.append((NATIVE_SCRIPT, task.native_script, origin))
     for destination, path, origin in wanted:
         local = Path(root or ".") / os.path.expanduser(path)  # noqa: PTH111 (a str, as written)
         try:

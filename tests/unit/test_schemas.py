@@ -105,6 +105,7 @@ TASK: Rows = {
     "config.triplane": ([{}], [{"files": "run"}]),
     "config.triplane.on_files_change": (["ignore", "run"], ["rerun", True, None]),
     "config.triplane.native_script": (["job.sbatch"], ["", 5]),
+    "config.triplane.native_arguments": ([["a", ""], []], ["a", [1]]),
     # volumes
     "volumes": (
         [{"/d": "v"}, {"~/d": "v"}, {"~": "v"}, {"$M": "v"}, {}, None],

@@ -76,11 +76,6 @@ CASES = [
     (task(", image_id: 'docker:x'"), "resources.image_id (docker, no Pyxis)", REFUSED),
     (task("", SERVICE), "service", REFUSED),
     (task("", "config: {hooks: [{run: x}]}\n"), "config.hooks", REFUSED),
-    (
-        task("", "config: {triplane: {native_script: job.sh}}\n"),
-        "config.triplane.native_script",
-        REFUSED,
-    ),
     (task("", "file_mounts: {/d: s3://bucket/x}\n"), "file_mounts (URL)", REFUSED),
     (
         task("", "file_mounts: {/d: {name: bucket, mode: MOUNT}}\n"),

@@ -38,6 +38,7 @@ class SlurmTarget:
         from compiler.targets.slurm.emit import emit
         from compiler.targets.slurm.fields import findings
         from compiler.targets.slurm.lower import lower
+        from compiler.targets.slurm.native import render_native
 
         diagnostics.extend(findings(job.task, job.resources, job.target))
         if job.group is not None:
@@ -49,6 +50,8 @@ class SlurmTarget:
                 )
             )
         try:
+            if job.task.native_script is not None:
+                return render_native(job, diagnostics)
             return (emit(job, lower(job, diagnostics)),)
         except ValueError as error:
             diagnostics.add(

@@ -9,6 +9,7 @@ from compiler.diagnostics import Diagnostic, Span
 from compiler.diagnostics.codes.targets import FIELD_CHANGED, FIELD_IGNORED, FIELD_REFUSED
 from compiler.model import GitWorkdir, Resources, TargetSpec, Task
 from compiler.targets.interface import SupportLevel
+from compiler.targets.slurm.native import conflicts
 from compiler.targets.slurm.support import SUPPORT
 
 _CODES = {
@@ -30,6 +31,8 @@ Use = tuple[str, Callable[[], Span]]
 
 def findings(task: Task, resources: Resources, target: TargetSpec) -> Iterator[Diagnostic]:
     """A diagnostic for each used field that does not mean on Slurm what it says."""
+    if task.native_script is not None or task.native_arguments:
+        yield from conflicts(task, resources, task.origin.key_span("config"))
     for row, place in used(task, resources, target):
         support = SUPPORT[row]
         code = _CODES.get(support.level)

@@ -61,7 +61,7 @@ def lower(job: Job, diagnostics: Diagnostics) -> SlurmJob:
     run_folder = f".triplane/{job.stack.set_name}/runs/{run_key}"
     if is_fixed(workdir):
         run_folder = f"{workdir.rstrip('/')}/{run_folder}"
-    handed, sources = _secrets(job)
+    handed, sources = secrets_of(job)
     return SlurmJob(
         directives=tuple(_directives(job, settings, request, run_folder, diagnostics)),
         base=login_word(workdir),
@@ -183,7 +183,7 @@ def _template_text(name: str) -> str:
     return (data_folder("templates") / "slurm" / name).read_text(encoding="utf-8")
 
 
-def _secrets(job: Job) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
+def secrets_of(job: Job) -> tuple[tuple[str, ...], tuple[tuple[str, str], ...]]:
     """Names handed over at apply, and (name, path word) of those in a file of the cluster."""
     handed, sources = [], []
     for name in sorted(job.task.secrets):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import csv
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -99,11 +99,14 @@ def merge(
     version: str | None,
     controlled: Mapping[str, str],
     diagnostics: Diagnostics,
+    *,
+    unlocked: Collection[str] = (),
 ) -> dict[str, Chosen]:
     """Long option name -> what holds, stronger layers over weaker ones, sorted by name.
 
     `controlled` has the options that this job's task gives although users may in general,
-    with where they come from. All faults go to `diagnostics`.
+    with where they come from; `unlocked` those that users may give although it is a task that
+    gives them in general. All faults go to `diagnostics`.
     """
     found: dict[str, Chosen] = {}
     for layer in layers:
@@ -123,7 +126,7 @@ def merge(
             if value is None or value is False:
                 found.pop(name, None)
                 continue
-            findings = Diagnostics(_faults(name, key, value, layer, version, controlled))
+            findings = Diagnostics(_faults(name, key, value, layer, version, controlled, unlocked))
             diagnostics.extend(findings)
             if not len(findings):
                 found[name] = Chosen(None if value is True else str(value), layer, key)
@@ -137,12 +140,13 @@ def _faults(
     layer: Layer,
     version: str | None,
     controlled: Mapping[str, str],
+    unlocked: Collection[str],
 ) -> Iterator[Diagnostic]:
     option = table().get(name)
     where = f"{layer.where}.{key}"
     if option is None or not option.exists_in(parse_version(version)):
         yield _unknown(name, key, layer, version, option)
-    elif name in controlled or option.role == "task":
+    elif name in controlled or (option.role == "task" and name not in unlocked):
         source = controlled.get(name) or option.instead
         yield codes.SBATCH_OPTION_CONTROLLED.at(
             layer.origin.key_span(key),
@@ -150,7 +154,7 @@ def _faults(
             found=f"{key}: {value}",
             hint=f"it comes from: {source}",
         )
-    elif option.role == "client":
+    elif option.role == "client" and name not in unlocked:
         yield codes.SBATCH_OPTION_CLIENT.at(
             layer.origin.key_span(key),
             f"`--{name}` means something to whoever calls sbatch and nothing to a job",

@@ -83,9 +83,8 @@ _TASK: Final = (
     Support("config.triplane.on_files_change", FULL, "decides on a new run"),
     Support(
         "config.triplane.native_script",
-        REFUSED,
-        "scripts are not taken over as they are",
-        "put the script's text into `run`",
+        FULL,
+        "run as it is, once and by its own interpreter, without the launcher",
     ),
     Support("group", REFUSED, "tasks that start together are not put into one Slurm job"),
 )

@@ -1,0 +1,239 @@
+"""A script that is kept as it is: its own shebang, run once, without the launcher around it.
+
+The task's fields and `sbatch_options` are its directives; the script's own #SBATCH lines are
+comments when it runs from here, so every one of them must be said by the task, and where
+one says something else, that is said.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from compiler.diagnostics import Diagnostic, Diagnostics, Span
+from compiler.diagnostics.codes import slurm_native as codes
+from compiler.model import Resources, Task, names
+from compiler.rendering.artifact import Artifact, ArtifactKind
+from compiler.rendering.environment import render
+from compiler.rendering.filetree import NATIVE_SCRIPT
+from compiler.targets.interface import Job
+from compiler.targets.slurm import options, requests
+from compiler.targets.slurm.directives import Unreadable, directive, header
+from compiler.targets.slurm.paths import is_fixed, login_word
+from compiler.targets.slurm.settings import Settings
+
+_LIMIT = 4 << 20
+_OWN = ("setup", "run", "workdir", "file_mounts", "volumes", "service", "pool")
+_FOLDER = "SLURM_SUBMIT_DIR"
+UNLOCKED = frozenset(
+    {
+        *("array", "chdir", "container", "cpus-per-gpu", "cpus-per-task", "error", "export"),
+        *("export-file", "gpus", "gpus-per-node", "gpus-per-socket", "gpus-per-task", "gres"),
+        *("input", "mem", "mem-per-cpu", "mem-per-gpu", "no-requeue", "nodes", "ntasks"),
+        *("ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node", "ntasks-per-socket"),
+        *("ntasks-per-tres", "open-mode", "output", "partition", "requeue", "tres-per-task"),
+        *("wait-all-nodes", "clusters", "cluster", "get-user-env"),
+    }
+)
+"""What `sbatch_options` of a kept script may say beyond what they may say in general."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rendered:
+    """Directives in the order of the script, and what the template needs beside them."""
+
+    directives: tuple[tuple[str, str | None], ...]
+    text: str
+
+
+def conflicts(task: Task, resources: Resources, place: Span) -> Iterator[Diagnostic]:
+    """What cannot stand beside `native_script`: the script is all that is run."""
+    if task.native_script is not None and resources.image is not None:
+        yield codes.NATIVE_ALONE.at(
+            resources.origin_of("image_id").key_span(),
+            "`image_id` has no place beside `native_script`",
+            hint="start the container in the script, as it does",
+        )
+    for key in _OWN:
+        if task.native_script is not None and key in task.given:
+            yield codes.NATIVE_ALONE.at(
+                task.origin.key_span(key),
+                f"`{key}` has no place beside `native_script`",
+                hint="the script is run as it is: put it there, or into `run` all together",
+            )
+    if task.native_arguments and task.native_script is None:
+        yield codes.NATIVE_ALONE.at(place, "`native_arguments` without `native_script`")
+
+
+def render_native(job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
+    """The one artifact. Raise ValueError for a value that has no form in a script."""
+    text = _text(job, diagnostics)
+    if text is None:
+        return ()
+    settings = Settings(job)
+    found = dict(_directives(job, settings, diagnostics))
+    diagnostics.extend(_differences(job, text, found))
+    workdir = str(job.target.options.get("workdir") or settings.value("workdir") or "~")
+    run_key = f"{job.work}.{job.run}"
+    run_folder = f".triplane/{job.stack.set_name}/runs/{run_key}"
+    if is_fixed(workdir):
+        run_folder = f"{workdir.rstrip('/')}/{run_folder}"
+    from compiler.targets.slurm.lower import secrets_of
+
+    handed, files = secrets_of(job)
+    data = {
+        "directives": [directive(name, value) for name, value in found.items()],
+        "base": login_word(workdir),
+        "output_is_relative": not is_fixed(workdir),
+        "run_folder": run_folder,
+        "set_name": job.stack.set_name,
+        "run_key": run_key,
+        "text": text,
+        "env": list(_env(job).items()),
+        "arguments": job.task.native_arguments,
+        "handed_secrets": handed,
+        "secret_files": files,
+        "has_secrets": bool(handed or files),
+    }
+    return (
+        Artifact(
+            path=f"{job.folder}/job.sbatch",
+            text=render("slurm/native.sbatch.j2", data),
+            kind=ArtifactKind.SBATCH,
+            name=f"Job/{job.name}",
+        ),
+    )
+
+
+def _text(job: Job, diagnostics: Diagnostics) -> str | None:
+    """The script's text, None (and an error) where it cannot be taken."""
+    tree = next((tree for tree in job.trees if tree.destination == NATIVE_SCRIPT), None)
+    place = job.task.origin.child("config", "triplane").span("native_script")
+    if tree is None or tree.local is None:
+        return None  # it could not be read, which was said when it was looked for
+    data = Path(tree.local).read_bytes()
+    fault = None
+    if not data.startswith(b"#!"):
+        fault = "its first line is no `#!`"
+    elif b"\0" in data:
+        fault = "it holds a NUL byte"
+    elif len(data) > _LIMIT:
+        fault = "it is larger than the 4 MiB that slurmctld takes"
+    try:
+        text = data.decode()
+    except UnicodeDecodeError as error:
+        fault = f"byte {error.start} is no UTF-8"
+    if fault is not None:
+        diagnostics.add(
+            codes.NATIVE_UNFIT.at(place, f"`{job.task.native_script}`: {fault}", found=tree.local)
+        )
+        return None
+    return text
+
+
+def _env(job: Job) -> Mapping[str, str]:
+    """The user's variables; the job is called differently in the queue, and not in the script."""
+    secrets = job.task.secrets
+    envs = {name: value for name, value in job.task.envs.items() if name not in secrets}
+    return {"SLURM_JOB_NAME": job.work, **envs}
+
+
+def _directives(
+    job: Job, settings: Settings, diagnostics: Diagnostics
+) -> Iterator[tuple[str, str | None]]:
+    """Only what the task says: where it is silent, the cluster's defaults hold as before."""
+    from compiler.targets.slurm.lower import partition_of
+
+    task, resources = job.task, job.resources
+    yield (
+        "job-name",
+        names.slurm_job_name(job.stack.set_name, job.work, job.run, job.spec_digest),
+    )
+    controlled: dict[str, str] = {}
+    request = requests.request_of(resources, job.target)
+    if "num_nodes" in task.given:
+        controlled["nodes"] = "`num_nodes`"
+        yield "nodes", str(task.num_nodes)
+    if resources.cpus is not None:
+        controlled["cpus-per-task"] = "`resources.cpus`"
+        yield "cpus-per-task", str(request.cpus)
+    if resources.memory is not None and request.memory_mib is not None:
+        controlled.update(dict.fromkeys(("mem", "mem-per-cpu", "mem-per-gpu"), "`memory`"))
+        yield "mem", requests.memory_text(request.memory_mib)
+    if resources.accelerator is not None:
+        name, value = requests.gpu_directive(resources.accelerator, request.gpus, job.target)
+        controlled[name] = "`resources.accelerators`"
+        yield name, value
+    partition = partition_of(job, settings)
+    if partition is not None:
+        controlled["partition"] = "`resources.infra`"
+        yield "partition", partition
+    if resources.labels:
+        controlled["comment"] = "`resources.labels`"
+        yield "comment", " ".join(f"{key}={value}" for key, value in resources.labels.items())
+    chosen = options.merge(
+        settings.sbatch_options(partition),
+        job.target.version,
+        controlled,
+        diagnostics,
+        unlocked=UNLOCKED,
+    )
+    for option, quota in (("account", "account"), ("qos", "queue")):
+        setting = settings.quota(quota, option, partition)
+        if setting is not None:
+            chosen.pop(option, None)
+            yield option, str(setting.value)
+    folder = task.envs.get(_FOLDER, "")
+    if folder.startswith("/"):
+        inner = chosen.pop("chdir", None)
+        yield "chdir", folder if inner is None else str(Path(folder) / (inner.value or ""))
+    for name, choice in chosen.items():
+        yield name, choice.value
+
+
+def _differences(job: Job, text: str, rendered: Mapping[str, str | None]) -> Iterator[Diagnostic]:
+    """Directives of the script that the task does not repeat, or has with another value."""
+    try:
+        lines = list(header(text))
+    except Unreadable:
+        return
+    place = job.task.origin.child("config", "triplane").span("native_script")
+    for number, words in lines:
+        for word in words:
+            name, equals, value = word.removeprefix("--").partition("=")
+            if not word.startswith("--") or not equals or name not in options.table():
+                continue
+            known = _instead(name, rendered)
+            if known is None or (name in rendered and not _same(rendered[name], value)):
+                yield codes.NATIVE_DIFFERS.at(
+                    place,
+                    f"line {number} of `{job.task.native_script}` has `--{name}={value}`, "
+                    + (f"the task `{rendered[name]}`" if name in rendered else "the task has none"),
+                    hint="the task's word counts; #SBATCH lines of a kept script are not read",
+                )
+
+
+_STAND_FOR = {
+    "gres": ("gres", "gpus-per-node", "gpus"),
+    "gpus": ("gres", "gpus-per-node", "gpus"),
+    "gpus-per-node": ("gres", "gpus-per-node"),
+    "mem": ("mem",),
+    "tasks-per-node": ("ntasks-per-node",),
+}
+_NEVER = ("job-name", "parsable", "wait")
+
+
+def _instead(name: str, rendered: Mapping[str, str | None]) -> str | None:
+    """The rendered option that says what `name` says in the script."""
+    if name in _NEVER or options.table()[name].role == "client":
+        return name
+    return next((other for other in _STAND_FOR.get(name, (name,)) if other in rendered), None)
+
+
+def _same(ours: str | None, theirs: str) -> bool:
+    """Whether two values may be the same, looking at no more than their spelling allows."""
+    if ours is None:
+        return True
+    plain = str.maketrans("", "", " \"'")
+    return not (ours.isdigit() and theirs.isdigit()) or ours == theirs.translate(plain)
