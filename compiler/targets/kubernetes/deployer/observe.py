@@ -11,7 +11,7 @@ from typing import Any
 from compiler.diagnostics import PlanOutdated
 from compiler.planning.records import Record, Stage
 from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
-from compiler.targets.kubernetes.deployer import owned
+from compiler.targets.kubernetes.deployer import lost, owned
 from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.kinds import Ref
 from compiler.targets.kubernetes.deployer.records import Stored
@@ -33,7 +33,12 @@ class Seen:
 
 def observation(cluster: Cluster, *, artifacts: bool) -> Observation:
     """What the workflow is told; what has ended is written down on the way."""
-    seen = look(cluster, cluster.records.all(), artifacts=artifacts)
+    stored = cluster.records.all()
+    stored = sorted(
+        [*stored, *lost.restored(cluster, stored)],
+        key=lambda item: (item.record.work, item.record.run),
+    )
+    seen = look(cluster, stored, artifacts=artifacts)
     settle(cluster, seen)
     return Observation(cluster.target, tuple(_observed(cluster, item) for item in seen))
 
@@ -82,10 +87,14 @@ def look(cluster: Cluster, stored: Iterable[Stored], *, artifacts: bool) -> list
 def settle(cluster: Cluster, seen: Iterable[Seen]) -> None:
     """Close records of what has ended. Whoever may only read goes on without."""
     for item in seen:
-        if not item.verdict.submitted or item.record == item.stored.record:
+        is_written = item.record == item.stored.record and item.stored.version
+        if not item.verdict.submitted or is_written:
             continue
         try:
-            cluster.records.write(item.stored, item.record)
+            if item.stored.version:
+                cluster.records.write(item.stored, item.record)
+            else:
+                cluster.records.create(item.record, item.stored.objects)
         except PlanOutdated:
             continue  # somebody else was faster
         except ApiRefused as error:
