@@ -70,6 +70,13 @@ class Observation:
 
     target: str
     runs: tuple[ObservedRun, ...]
+    _by_work: Mapping[str, list[ObservedRun]] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        by_work: dict[str, list[ObservedRun]] = {}
+        for run in self.runs:
+            by_work.setdefault(run.record.work, []).append(run)
+        object.__setattr__(self, "_by_work", by_work)
 
     def last_run(self, work: str) -> ObservedRun | None:
         """The latest declared run of a work (numbered runs of `triplane run` do not count)."""
@@ -81,7 +88,7 @@ class Observation:
         return declared[-1] if declared else None
 
     def of_work(self, work: str) -> list[ObservedRun]:
-        return [run for run in self.runs if run.record.work == work]
+        return list(self._by_work.get(work, ()))
 
     def highest_run(self, work: str) -> int:
         """The highest number ever given out for this work, 0 if none."""

@@ -80,38 +80,52 @@ def apply_plan(
     refused = tuple(change for change in plan.works if change.action is Action.REFUSED)
     deployers = {key: deployer_of(stack, stack.targets[key]) for key in targets}
     results: list[StepResult] = []
+    stuck: set[str] = set()  # works that could not leave where they were
     with _locked(deployers, _holder(identity)) as away:
-        observations = {
-            key: deployer.observe() for key, deployer in deployers.items() if key not in away
-        }
+        observations = _observed(deployers, away)
         reachable = [change for change in changes if change.target not in away]
-        todo = still_to_do(reachable, observations, identity)
+        todo = {id(change) for change in still_to_do(reachable, observations, identity)}
         for change in _in_order(changes):
-            if change.target in away:
-                results.append(StepResult(change, error=away[change.target]))
-            elif any(result.error and result.change.work == change.work for result in results):
-                stays = WorkFailed(f"{change.work} stays where it is: its earlier step failed")
-                results.append(StepResult(change, error=stays))
-            elif change not in todo:
+            result = _skipped(change, away, stuck)
+            if result is None and id(change) not in todo:
                 last = observations[change.target].last_run(change.work)
                 record = last.record if last else None
-                results.append(StepResult(change, record, note="done by an earlier apply"))
-            else:
-                results.append(
-                    _execute(
-                        _step(
-                            change,
-                            stack,
-                            observations[change.target],
-                            identity,
-                            secrets.get(change.work, {}),
-                        ),
-                        change,
-                        deployers[change.target],
-                        progress,
-                    )
-                )
+                result = StepResult(change, record, note="done by an earlier apply")
+            if result is None:
+                values = secrets.get(change.work, {})
+                step = _step(change, stack, observations[change.target], identity, values)
+                result = _execute(step, change, deployers[change.target], progress)
+            if result.error is not None and change.action is Action.DELETE:
+                stuck.add(change.work)
+            results.append(result)
     return Applied(tuple(results), refused)
+
+
+def _observed(
+    deployers: Mapping[str, Deployer], away: dict[str, TargetUnreachable]
+) -> dict[str, Observation]:
+    """What is there now; a target that has gone meanwhile is added to `away`."""
+    seen = {}
+    for key, deployer in deployers.items():
+        if key in away:
+            continue
+        try:
+            seen[key] = deployer.observe()
+        except TargetUnreachable as error:
+            away[key] = error
+    return seen
+
+
+def _skipped(
+    change: WorkChange, away: Mapping[str, TargetUnreachable], stuck: set[str]
+) -> StepResult | None:
+    """Why a change is not carried out, if anything stands in its way."""
+    if change.target in away:
+        return StepResult(change, error=away[change.target])
+    if change.work in stuck and change.action is not Action.DELETE:
+        stays = WorkFailed(f"{change.work} stays where it is: its earlier step failed")
+        return StepResult(change, error=stays)
+    return None
 
 
 def _execute(step: Step, change: WorkChange, deployer: Deployer, progress: Progress) -> StepResult:
@@ -170,6 +184,8 @@ def _locked(
                 deployer.unlock()
             except TargetUnreachable as error:
                 away[error.target] = error
+        for deployer in deployers.values():
+            deployer.close()
 
 
 def _holder(identity: str) -> str:

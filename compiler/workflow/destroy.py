@@ -27,6 +27,7 @@ def plan_destroy(stack: Stack, names: Sequence[str] = (), *, only: Sequence[str]
     stack does not.
     """
     world = look(stack, only=only)
+    world.close()
     runs = [(key, run) for key, run in world.runs() if world.may_change(key)]
     _require_known(names, {run.record.work for _, run in runs if _is_there(run)})
     works = [

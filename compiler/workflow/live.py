@@ -60,6 +60,7 @@ def status(stack: Stack, names: Sequence[str] = (), *, only: Sequence[str] = ())
         _require_known(names, {item.work for item in shown}, world)
         shown = [item for item in shown if item.work in names]
     shown.sort(key=lambda item: (item.work, item.run, item.target))
+    world.close()
     return Status(tuple(shown), world.unreachable)
 
 
@@ -90,9 +91,10 @@ def wait(
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     shown: dict[str, str] = {}
+    world = World()
     while True:
-        world = look(stack, with_artifacts=False)
-        if world.silent and not world.observations:
+        world = look(stack, with_artifacts=False, known=world.deployers)
+        if world.silent and not names:  # any of them may hold work to be waited for
             key, why = next(iter(world.silent.items()))
             raise TargetUnreachable(key, why)
         latest = _latest(world, names)
@@ -102,9 +104,9 @@ def wait(
                 shown[name] = line
                 progress(line)
         verdict = _verdict([run.state for run in latest.values()], until)
-        if verdict is not Waited.NOT_FINISHED:
-            return verdict
-        if deadline is not None and time.monotonic() >= deadline:
+        late = deadline is not None and time.monotonic() >= deadline
+        if verdict is not Waited.NOT_FINISHED or late:
+            world.close()
             return verdict
         sleep(interval)
 
@@ -138,6 +140,7 @@ def cancel(stack: Stack, names: Sequence[str]) -> list[tuple[str, TriplaneError 
             results.append((f"{what} cancelled", None))
         except TriplaneError as error:
             results.append((what, error))
+    world.close()
     return results
 
 
@@ -146,7 +149,9 @@ def check(stack: Stack) -> list[tuple[str, str, TriplaneError | None]]:
     answers: list[tuple[str, str, TriplaneError | None]] = []
     for key, spec in stack.targets.items():
         try:
-            answers.append((key, deployer_of(stack, spec).check(), None))
+            deployer = deployer_of(stack, spec)
+            answers.append((key, deployer.check(), None))
+            deployer.close()
         except TriplaneError as error:
             answers.append((key, "", error))
     return answers
@@ -157,7 +162,9 @@ def unlock(stack: Stack) -> list[tuple[str, str | None, TriplaneError | None]]:
     answers: list[tuple[str, str | None, TriplaneError | None]] = []
     for key, spec in stack.targets.items():
         try:
-            answers.append((key, deployer_of(stack, spec).break_lock(), None))
+            deployer = deployer_of(stack, spec)
+            answers.append((key, deployer.break_lock(), None))
+            deployer.close()
         except TriplaneError as error:
             answers.append((key, None, error))
     return answers

@@ -48,6 +48,11 @@ class World:
             for run in observation.runs:
                 yield key, run
 
+    def close(self) -> None:
+        """Give back the connections; whoever asks again gets new ones."""
+        for deployer in self.deployers.values():
+            deployer.close()
+
     def may_change(self, key: str) -> bool:
         """Whether a target was asked, and is not only looked at."""
         return any(state.target == key and state.asked for state in self.targets)
@@ -79,11 +84,13 @@ def look(
     with_artifacts: bool = True,
     with_capacity: bool = False,
     parallel: int = 8,
+    known: Mapping[str, Deployer] | None = None,
 ) -> World:
     """Observe every target of the stack at once; `only` and `offline` leave some out.
 
     Directories left out by `only` are looked at all the same, as that costs nothing and tells
-    where work is. Raise WrongUsage for a target that the stack does not have.
+    where work is. `known` are deployers of an earlier look, whose connections are used again.
+    Raise WrongUsage for a target that the stack does not have.
     """
     require_targets(only, stack)
     wanted: list[TargetSpec] = []
@@ -98,7 +105,7 @@ def look(
 
     def ask(spec: TargetSpec):
         try:
-            deployer = deployer_of(stack, spec)
+            deployer = (known or {}).get(spec.key) or deployer_of(stack, spec)
         except WorkFailed as error:  # this version has no deployer for it
             return None, None, None, str(error)
         try:

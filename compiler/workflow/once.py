@@ -68,6 +68,7 @@ def plan_runs(
             )
             works.append(work_change(desired, None, decision, merge_keys_of(spec)))
     works.extend(plan_projects(stack, world, works, Policy(), diagnostics))
+    world.close()
     diagnostics.raise_if_errors()
     plan = Plan(
         set=stack.set_name,

@@ -101,6 +101,7 @@ def plan(
                 )
             )
     works.extend(set_changes.plan_projects(stack, world, works, planner.policy(), diagnostics))
+    world.close()
     diagnostics.raise_if_errors()
     result = Plan(
         set=stack.set_name,

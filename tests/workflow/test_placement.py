@@ -239,15 +239,31 @@ def test_every_target_plans_nothing_where_each_would_really_run(project):
     assert rendered.code == 0, rendered.text
 
 
-def test_a_target_without_a_deployer_in_this_version_blocks_no_other(project):
+def test_a_target_without_a_deployer_in_this_version_blocks_no_other(project, monkeypatch):
+    from compiler.diagnostics import WorkFailed
+    from compiler.workflow import observe
+
+    deployer_of = observe.deployer_of
+
+    def lacking(stack, target):
+        if target.key == "live":
+            raise WorkFailed("live: this version cannot apply with `deployer: pulumi` to aws")
+        return deployer_of(stack, target)
+
+    monkeypatch.setattr(observe, "deployer_of", lacking)
     project.stack(
         targets={
-            "live": {"kind": "kubernetes", "deployer": "server-side-apply", "version": "1.34"},
+            "live": {
+                "kind": "aws",
+                "deployer": "pulumi",
+                "region": "us-east-1",
+                "files": {"bucket": "s3://b"},
+            },
             "alpha": {"kind": "slurm"},
         }
     )
     project.task("a", resources={"infra": "slurm"})
-    project.task("b", resources={"infra": "k8s"})
+    project.task("b", resources={"infra": "aws"})
     done = project.plan("--format", "json")
     assert done.code == 3
     assert actions(done.json) == {"a@alpha": "create", "b@live": "unknown"}
@@ -256,13 +272,30 @@ def test_a_target_without_a_deployer_in_this_version_blocks_no_other(project):
     assert applied.code == 3
     assert "slurm/alpha/a run 1: created" in applied.out
     assert "live was not asked" in applied.out
-    # Offline nothing is asked that is no directory, which is no failure and no plan to apply.
+
+
+def test_offline_asks_directories_alone_and_is_not_to_be_applied(project):
+    project.stack(
+        targets={"live": {"kind": "slurm", "deployer": "local"}, "alpha": {"kind": "slurm"}}
+    )
+    project.task("a", resources={"infra": "slurm/alpha"})
+    project.task("b", resources={"infra": "slurm/live"})
     offline = project.plan("--offline", "--out", "offline.json", "--format", "json")
     assert offline.code == 0
-    assert offline.json["applyable"] is False
+    assert actions(offline.json) == {"a@alpha": "create", "b@live": "unknown"}
+    assert (offline.json["applyable"], offline.json["complete"]) == (False, False)
     assert [item.get("skipped") for item in offline.json["targets"]] == ["offline", None]
-    project.task("a", resources={"infra": "slurm", "cpus": 3})
-    project.plan("--offline", "--out", "offline.json")
     refused = project.run("apply", "offline.json")
     assert refused.code == 1
     assert "cannot be applied" in refused.err
+    assert not (project.folder / "out").exists()
+
+
+def test_a_failure_on_one_target_stops_no_other(project):
+    project.stack("alpha", "eks")
+    project.task("train")
+    project.write("out/slurm/alpha/demo-train-1/job.sbatch", "foreign\n")
+    done = project.apply("--every-target")
+    assert done.code == 1
+    assert "failed: slurm/alpha/train" in done.err
+    assert "kubernetes/eks/train run 1: created" in done.out
