@@ -125,9 +125,7 @@ def _text(job: Job, diagnostics: Diagnostics) -> str | None:
     except UnicodeDecodeError as error:
         fault = f"byte {error.start} is no UTF-8"
     if fault is not None:
-        diagnostics.add(
-            codes.NATIVE_UNFIT.at(place, f"`{job.task.native_script}`: {fault}", found=tree.local)
-        )
+        diagnostics.add(codes.NATIVE_UNFIT.at(place, f"`{job.task.native_script}`: {fault}"))
         return None
     return text
 
