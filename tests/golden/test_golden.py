@@ -30,3 +30,10 @@ def test_there_are_cases_and_no_stray_folders():
     for case in harness.cases():
         known = {"args", "input", "stack.yaml", "expected", "diagnostics.txt"}
         assert {item.name for item in case.iterdir()} <= known, case.name
+
+
+def test_nothing_expected_is_about_this_machine():
+    for case in harness.cases():
+        outcome = harness.expected_of(case)
+        for text in (outcome.said, *outcome.files.values()):
+            assert str(harness.TOP) not in text, case.name

@@ -27,7 +27,7 @@ start() {
     cat >"$SCRIPTS/SHA256SUMS" <<'DIGESTS' || return
 937a49af429acb5a10f3bf07d6d52fcfcd59c7869747f39fb16b1fcff403a09d  bashrc.sh
 d0ce660f9a8eb2dcdf4a6c8f53b28cbc89ac40f6f8ab7e46ae2a965c2baaef51  job.env
-de5ae0c96e78b6fa5797c27ef4a5195e425f16482a64356caf33a86b5f037447  launcher.sh
+31e1d9f75d7b647e44d176f2d110e23057499a8d7b1c32fdd6a86bb0eb4f44d6  launcher.sh
 13d9d5ab77a3739def3a2c1cf4051d047c2a2c368433d825016ce9cda5a9887b  node.sh
 4dcc792231d258ee8267f994434760cb45c5723b250544752ae8c9262bd6532f  peers.sh
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
