@@ -1,0 +1,1 @@
+"""Tests on the real Kubernetes site (tests/kubernetes_site)."""
