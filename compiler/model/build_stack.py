@@ -204,7 +204,7 @@ def _secrets(b: Builder, targets: Mapping[str, TargetSpec]) -> dict[str, dict[st
                     f"that is no place of a secret on the {targets[key].kind} target {quoted(key)}",
                     at_key=len(entry) == 1,
                     found=listed(list(entry), "and") if entry else "nothing",
-                    expected="one of " + listed(allowed),
+                    expected=listed(allowed),
                 )
                 continue
             reference = b.text((*path, kind), entry[kind])

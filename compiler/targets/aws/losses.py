@@ -36,6 +36,8 @@ def stack_losses(stack: Stack, target: TargetSpec) -> Iterator[Diagnostic]:
         field = f"config.aws.{key}"
         if value is False:
             field += " (false)"
+        if key == "vpc_names" and not (isinstance(value, list | tuple) and len(value) > 1):
+            continue  # none is left over
         if field in SUPPORT and value not in (None, [], ()):
             yield from _diagnostic(field, origin.key_span(key), target)
 
