@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
@@ -100,31 +101,48 @@ def write(project: Project, rows: Mapping[str, Row], *, minutes: int = 60, more:
         project.task(name, f"{row.run}{more}", **fields)
 
 
-def act(project: Project, rows: Mapping[str, Row]) -> None:
-    """What is done by hand, once the jobs are where that can be done."""
+def bring_about(wanted: Mapping[Project, Mapping[str, Row]]) -> None:
+    """Write and apply the tasks of each project, and return when all are in their states."""
+    for project, rows in wanted.items():
+        write(project, rows)
+    # Slurm looks at time limits every 30 s: the others get where they belong meanwhile.
+    slow = {"timed-out": TIMED_OUT}
+    _in_parallel(wanted, "tasks/timed-out.yaml")
+    for project in wanted:
+        _by_hand(project, slow)
+    _in_parallel(wanted)
+    for project, rows in wanted.items():
+        _by_hand(project, {name: row for name, row in rows.items() if name not in slow})
+    for project, rows in wanted.items():
+        project.until_all({name: _is_in_state(row) for name, row in rows.items()}, seconds=60)
 
-    def ready(name: str) -> Callable[[RunStatus], bool]:
+
+def _in_parallel(projects: Iterable[Project], *paths: str) -> None:
+    running = [project.start("apply", "--auto-approve", *paths) for project in projects]
+    for process in running:
+        out, err = process.communicate(timeout=120)
+        assert process.returncode == 0, out + err
+
+
+def _by_hand(project: Project, rows: Mapping[str, Row]) -> None:
+    """What is done to the jobs, once they are where that can be done."""
+
+    def is_ready(name: str) -> Callable[[RunStatus], bool]:
         row = rows[name]
         started = project.run_folder(name) / "started"
         if row.waits or row.by_hand is None:
             return lambda _: True
         return lambda run: run.state is RunState.RUNNING and started.exists()
 
-    seen = project.until_all({name: ready(name) for name in rows})
+    seen = project.until_all({name: is_ready(name) for name in rows})
     for name, row in rows.items():
         identity = seen[name].identity
         if row.by_hand is not None and identity is not None:
             row.by_hand(project, identity)
 
 
-def await_states(project: Project, rows: Mapping[str, Row], names: Iterable[str] = ()) -> None:
-    """Until every run is in its row's state. Slurm looks at time limits every 30 s."""
-    import re
-
-    def there(row: Row) -> Callable[[RunStatus], bool]:
-        return lambda run: (
-            run.state is row.state
-            and (not run.detail or re.fullmatch(row.detail, run.detail) is not None)
-        )
-
-    project.until_all({name: there(rows[name]) for name in names or rows}, seconds=60)
+def _is_in_state(row: Row) -> Callable[[RunStatus], bool]:
+    return lambda run: (
+        run.state is row.state
+        and (not run.detail or re.fullmatch(row.detail, run.detail) is not None)
+    )

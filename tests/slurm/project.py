@@ -53,7 +53,7 @@ class Output:
         return json.loads(self.out)
 
 
-@dataclass
+@dataclass(eq=False)
 class Project:
     """A folder with `stack.yaml` and `tasks/`, whose set has a name that nobody used before."""
 
@@ -226,7 +226,8 @@ class Project:
             ours = [row.partition("|")[0] for row in rows if self.name in row]
             if ours:
                 self.sh("scancel", *ours, cluster=cluster, user="root")
-        self.sh("rm", "-rf", str(self.state))
+        # A job that is just ending may still write: what is left goes with the site.
+        self.site.run(self.clusters[0], self.user, ["rm", "-rf", str(self.state)])
 
     def _load(self):
         diagnostics = Diagnostics()

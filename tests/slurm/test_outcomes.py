@@ -72,14 +72,7 @@ def table(slurm_site: SlurmSite, tmp_path_factory: pytest.TempPathFactory) -> It
     new = Project(slurm_site, tmp_path_factory.mktemp("outcomes"), "new")
     try:
         same.batch("--gres=gpu:a100:4", "--partition=gpu", "--cpus-per-task=1", "--mem=1G")
-        for project, wanted in ((same, SAME), (new, NEW)):
-            rows.write(project, wanted)
-            project.apply()
-        for project, wanted in ((same, SAME), (new, NEW)):
-            rows.act(project, wanted)
-        for project, wanted in ((same, SAME), (new, NEW)):
-            rows.await_states(project, wanted)
-
+        rows.bring_about({same: SAME, new: NEW})
         same.task("none")
         column_same = apply(same)
         upgraded = plan_with(upgraded_tool(tmp_path_factory.mktemp("tool")), same)
