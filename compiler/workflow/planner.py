@@ -100,6 +100,7 @@ def plan(
                     hint="say --allow-empty if everything is to go",
                 )
             )
+    diagnostics.extend(set_changes.left_behind(stack))
     works.extend(set_changes.plan_projects(stack, world, works, planner.policy(), diagnostics))
     world.close()
     diagnostics.raise_if_errors()

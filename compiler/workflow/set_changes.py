@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from pathlib import Path
 
-from compiler.diagnostics import Diagnostics
-from compiler.model import Stack
+from compiler.diagnostics import Diagnostic, Diagnostics
+from compiler.diagnostics.codes import workflow as codes
+from compiler.model import Deployer, Stack
 from compiler.planning.changes import removal_change, work_change
 from compiler.planning.outcomes import Action, Policy, decide, decide_removal
 from compiler.planning.plan import WorkChange
 from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
+from compiler.source.reading import shown_path
 from compiler.targets.registry import merge_keys_of
 from compiler.workflow import compile as compiling
 from compiler.workflow.desired import PROJECT, project_of
@@ -53,6 +56,26 @@ def plan_projects(
             yield work_change(desired, last, decision, merge_keys_of(spec))
         elif last is not None:
             yield removal_change(last, decide_removal(last, policy))
+
+
+def left_behind(stack: Stack) -> Iterable[Diagnostic]:
+    """Files of the set in its output folders that belong to no target of the stack any more."""
+    from compiler.targets.directory import recorded_targets
+
+    outs = {key: str(spec.options.get("out") or stack.out) for key, spec in stack.targets.items()}
+    written = {
+        (outs[key], key)
+        for key, spec in stack.targets.items()
+        if spec.deployer is Deployer.DIRECTORY
+    }
+    for out in sorted({stack.out, *outs.values()}):
+        for key in recorded_targets(Path(out), stack.set_name):
+            if (out, key) not in written:
+                yield codes.TARGET_LEFT_BEHIND.at(
+                    stack.origin.key_span("targets"),
+                    f"set `{stack.set_name}` has files of target `{key}` in `{shown_path(out)}`, "
+                    "which the stack does not write to",
+                )
 
 
 def is_declared(run: ObservedRun) -> bool:

@@ -372,6 +372,18 @@ def test_shared_files_come_back_after_everything_went(project, gitops):
     assert project.plan("--detailed-exitcode").code == 0
 
 
+def test_files_of_a_target_that_was_taken_out_are_not_forgotten(applied):
+    applied.stack("eks")
+    applied.task("c", resources={"cpus": 2})
+    done = applied.plan()
+    assert done.code == 0
+    assert "warning[target-left-behind]: set `demo` has files of target `alpha`" in done.err
+    applied.stack("eks", "alpha")
+    applied.run("destroy", "--target", "alpha", "--stack", "stack.yaml", "--auto-approve", "-q")
+    applied.stack("eks")
+    assert "target-left-behind" not in applied.plan().err
+
+
 def test_a_removed_work_takes_its_hand_edits_along_and_says_so(applied):
     path = applied.folder / "out/kubernetes/eks/demo-b-1/job.yaml"
     path.write_text(path.read_text() + "# by hand\n")

@@ -59,6 +59,14 @@ SECRET_MISSING = Code(
     "its place under `secrets:` in the stack.",
     example="secrets: {HF_TOKEN: null}",
 )
+TARGET_LEFT_BEHIND = Code(
+    "target-left-behind",
+    Severity.WARNING,
+    "The output folder holds files of the set for a target that the stack does not write to.",
+    "Nobody updates or removes them any more, and whoever applies the folder still applies them.",
+    "Put the target back and run `triplane destroy --target KEY` before taking it out.",
+    example="targets: {}  # `alpha` was written to before it was taken out",
+)
 EMPTY_SET = Code(
     "empty-set",
     Severity.ERROR,

@@ -4,5 +4,6 @@ It serves GitOps (Argo CD, Flux) and anybody who wants to plan and apply with no
 """
 
 from compiler.targets.directory.deployer import DirectoryDeployer
+from compiler.targets.directory.store import recorded_targets
 
-__all__ = ["DirectoryDeployer"]
+__all__ = ["DirectoryDeployer", "recorded_targets"]

@@ -50,7 +50,6 @@ class LockFile:
             return None
         return said or "somebody who left no name"
 
-
     def _create(self, holder: str) -> bool:
         """Make the file with its content in one step; False if it is there already.
 

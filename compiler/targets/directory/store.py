@@ -84,6 +84,12 @@ class RecordStore:
             raise WorkFailed(f"{path} cannot be read as a record: {error}") from None
 
 
+def recorded_targets(out: Path, set_name: str) -> list[str]:
+    """Targets of which a folder holds records of the set."""
+    folders = _folders(out / STATE / set_name)
+    return [folder.name for folder in folders if any(_records_in(folder))]
+
+
 def require_inside(paths: Mapping[str, object]) -> None:
     """Raise ValueError for a path that would leave the output folder."""
     for path in paths:
