@@ -79,12 +79,16 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Use:
-    """A variable that is read. `quoted`: in a text that this shell hands on unexpanded."""
+    """A variable that is read. `quoted`: in a text that this shell hands on unexpanded.
+
+    `in_function`: where `$1` is the function's.
+    """
 
     name: str
     line: int
     start: int
     quoted: bool = False
+    in_function: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,19 +174,30 @@ class _Walk:
         while pending:
             node, around = pending.pop()
             kind = node.type
-            if node.is_missing or kind == "ERROR":
+            if kind == "ERROR":
                 self.faults.append(node.start_point[0] + 1)
             handler = _HANDLERS.get(kind)
             if handler is not None:
                 handler(self, node, around)
-            inside = _INSIDE.get(kind)
-            children = node.children
-            if not children:
+            if kind in _WITHOUT_INNER:
                 continue
+            inside = _INSIDE.get(kind)
             inner = around | {inside} if inside else around
-            for at, child in enumerate(children):
-                background = at + 1 < len(children) and children[at + 1].type == "&"
-                pending.append((child, inner | {Context.BACKGROUND} if background else inner))
+            children = node.children
+            last = None
+            for child in children:
+                if child.child_count:
+                    last = (child, inner)
+                    pending.append(last)
+                    continue
+                kind = child.type
+                if kind in _LEAVES:
+                    _HANDLERS[kind](self, child, inner)
+                elif kind == "&" and last is not None:
+                    pending.remove(last)
+                    pending.append((last[0], inner | {Context.BACKGROUND}))
+                elif child.is_missing:
+                    self.faults.append(child.start_point[0] + 1)
 
     def _command(self, node: Node, contexts: frozenset[Context]) -> None:
         words: list[Word] = []
@@ -237,14 +252,16 @@ class _Walk:
 
     def _expansion(self, node: Node, contexts: frozenset[Context]) -> None:
         for child in node.children:
-            if child.type in ("variable_name", "special_variable_name"):
-                self.uses.append(Use(text_of(child), node.start_point[0] + 1, node.start_byte))
-                return
+            name: Node | None = child
             if child.type == "subscript":
                 name = child.child_by_field_name("name")
-                if name is not None:
-                    self.uses.append(Use(text_of(name), node.start_point[0] + 1, node.start_byte))
-                return
+            elif child.type not in ("variable_name", "special_variable_name"):
+                continue
+            if name is not None:
+                line = node.start_point[0] + 1
+                inside = Context.FUNCTION in contexts
+                self.uses.append(Use(text_of(name), line, node.start_byte, in_function=inside))
+            return
 
     def _arithmetic(self, node: Node, contexts: frozenset[Context]) -> None:
         """Names without `$` in arithmetic."""
@@ -299,6 +316,8 @@ _HANDLERS = {
     "function_definition": _Walk._function,
     "comment": _Walk._comment,
 }
+_LEAVES = frozenset({"comment", "raw_string"})
+_WITHOUT_INNER = frozenset({"comment", "raw_string", "simple_expansion", "file_descriptor"})
 _INSIDE = {
     "pipeline": Context.PIPE,
     "command_substitution": Context.SUBSTITUTION,

@@ -32,6 +32,7 @@ _PORT_NAME = re.compile(r"(?:^|_)(?:MASTER_)?PORT$", re.IGNORECASE)
 _PORT_FLAG = re.compile(
     r"--(?:master[_-]|main_process_|rdzv[_-]endpoint|server[.-])?port(?:=(\S+))?$"
 )
+_ARGUMENT = re.compile(r"[@*#]|[1-9][0-9]*")
 _NOT_MODULES = frozenset(
     {"list", "avail", "av", "spider", "show", "help", "whatis", "purge", "reset", "save", "restore"}
 )
@@ -94,7 +95,7 @@ def _all(body: Body) -> Iterator[Fact]:
         elif use.name.startswith(("SLURM_", "SLURMD_")):
             detail = "inside a quoted text" if use.quoted else ""
             yield Fact("slurm-variable", use.name, use.line, detail)
-        elif not use.quoted and (use.name.isdigit() or use.name in ("@", "*", "#")):
+        elif _ARGUMENT.fullmatch(use.name) and not use.quoted and not use.in_function:
             yield Fact("arguments", f"${use.name}", use.line)
     yield from _launchers(body)
 

@@ -1,0 +1,280 @@
+"""One script in, one result out: pure, and never raising for what a script holds."""
+
+from __future__ import annotations
+
+from pathlib import PurePosixPath
+
+from compiler.diagnostics.codes import migration as codes
+from compiler.diagnostics.codes import migration_body as body_codes
+from compiler.migration import decide
+from compiler.migration.composing import compose
+from compiler.migration.directives import UNKNOWN, Mapping, map_directives
+from compiler.migration.draft import Draft, task_name
+from compiler.migration.editing import Change, apply, edits, take_out
+from compiler.migration.notes import notes
+from compiler.migration.reading.options import OptionTable, option_table
+from compiler.migration.result import (
+    Edit,
+    Entry,
+    FoundSecret,
+    Migration,
+    Note,
+    Outcome,
+    Path,
+    Status,
+)
+from compiler.migration.running import header_comments, run_text
+from compiler.migration.script import Script, take_apart
+from compiler.migration.settings import Settings
+from compiler.migration.shell.secrets import private_keys
+
+_SUFFIXES = (".sh", ".slurm", ".sbatch", ".job", ".sub", ".bash", ".cmd", ".run", ".batch")
+
+
+def migrate(
+    data: bytes, path: str, settings: Settings, table: OptionTable | None = None
+) -> Migration:
+    """The result for one script. `path` is shown, and names the task where nothing else does."""
+    script = take_apart(data, path, settings, table or option_table(settings.version))
+    status, why = _what_it_is(script)
+    if status is not None:
+        return Migration(
+            path=path,
+            status=status,
+            target=settings.target,
+            notes=(why, *(notes(script) if status is not Status.REFUSED else _ignored(script))),
+            facts=script.facts,
+            request=dict(script.options),
+        )
+    return _migrated(script)
+
+
+def _what_it_is(script: Script) -> tuple[Status | None, Note]:
+    """The status of what is no job that could be written as a task; None for a job."""
+    refusal = script.header.refusal
+    if script.is_generator:
+        text = "its #SBATCH lines stand in text that it writes"
+        return Status.GENERATOR, _note(codes.GENERATOR, None, text)
+    if refusal is not None:
+        hint = codes.REFUSED.fix
+        if script.is_template:
+            hint = "It looks like a template: migrate what is made of it."
+        return Status.REFUSED, Note(refusal.line, codes.REFUSED.name, refusal.message, hint)
+    if not script.header.lines.directives and not script.settings.command:
+        return Status.NO_JOB, _note(codes.NO_JOB, None, "there is no directive in it")
+    if len(script.header.components) > 1:
+        return Status.BY_HAND, decide.hetjob(script)
+    return None, Note(None, "", "")
+
+
+def _note(code, line: int | None, text: str) -> Note:
+    return Note(line, code.name, text, code.fix)
+
+
+def _ignored(script: Script) -> tuple[Note, ...]:
+    return tuple(note for note in notes(script) if note.code == codes.IGNORED_LINE.name)
+
+
+def _migrated(script: Script) -> Migration:
+    settings = script.settings
+    reasons = decide.reasons(script)
+    keeps = settings.keep or bool(reasons)
+    if settings.target != "slurm" and not settings.keep:
+        from compiler.migration.elsewhere import translate
+
+        moved = translate(script, reasons)
+        keeps = moved is None
+    else:
+        moved = None
+    draft = Draft()
+    draft.put(("name",), task_name(_stem(script.path)))
+    on_slurm = settings.target == "slurm" or keeps
+    if on_slurm:
+        draft.put(
+            ("resources", "infra"), f"slurm/{settings.cluster}" if settings.cluster else "slurm"
+        )
+    elif settings.target == "kubernetes":
+        draft.put(("resources", "infra"), "k8s")
+    else:
+        draft.put(("resources", "infra"), "aws")
+    map_directives(Mapping(script, draft, keeps, on_slurm))
+    changes, secrets = take_out(script, body_codes.SECRET.name)
+    keys = private_keys(script.text)
+    if secrets:
+        draft.put(("secrets",), {secret.name: None for secret in secrets})
+    said = sorted([*notes(script), *_about_secrets(secrets, keys)], key=lambda note: note.line or 0)
+    sanitised = _write_body(script, draft, changes, keeps, moved, said)
+    if keys or any(not secret.taken_out for secret in secrets):
+        return _by_hand(script, draft, reasons, said, secrets)
+    comments = header_comments(script)
+    yaml, lines = compose(draft.ordered(), _masked(comments, script), _inline(draft))
+    return Migration(
+        path=script.path,
+        status=Status.KEPT if keeps else Status.TRANSLATED,
+        target=settings.target,
+        name=draft.task["name"],
+        entries=_with_lines(draft.entries, lines),
+        reasons=reasons if keeps else (),
+        notes=tuple(said),
+        facts=script.facts,
+        secrets=secrets,
+        edits=_edits(script, changes, moved),
+        request=dict(script.options),
+        yaml=yaml,
+        smoke=_smoke(script, draft, comments) if settings.smoke else None,
+        script=sanitised,
+    )
+
+
+def _write_body(
+    script: Script,
+    draft: Draft,
+    changes: list[Change],
+    keeps: bool,
+    moved,
+    said: list[Note],
+) -> bytes | None:
+    """`run`, or the script that is kept; returns the latter where it had to be changed."""
+    settings = script.settings
+    if not keeps:
+        extra = moved.lines if moved is not None else []
+        more = [*changes, *(moved.changes if moved is not None else [])]
+        text = run_text(script, more, extra, settings.target == "slurm")
+        draft.put(("run",), text)
+        if moved is not None:
+            said.extend(moved.notes)
+        return None
+    draft.put(("config", "triplane", "native_script"), script.path)
+    if settings.arguments:
+        path = ("config", "triplane", "native_arguments")
+        draft.put(path, list(settings.arguments))
+    if settings.submit_folder is not None:
+        draft.put(("envs", "SLURM_SUBMIT_DIR"), settings.submit_folder)
+    if script.job_name != draft.task["name"]:
+        draft.put(("envs", "SLURM_JOB_NAME"), script.job_name)
+    if not changes:
+        return None
+    return apply(script.text.encode("utf-8", "surrogateescape"), changes)
+
+
+def _by_hand(
+    script: Script,
+    draft: Draft,
+    reasons: tuple[Note, ...],
+    said: list[Note],
+    secrets: tuple[FoundSecret, ...],
+) -> Migration:
+    return Migration(
+        path=script.path,
+        status=Status.BY_HAND,
+        target=script.settings.target,
+        name=draft.task["name"],
+        entries=tuple(draft.entries),
+        reasons=reasons,
+        notes=tuple(said),
+        facts=script.facts,
+        secrets=secrets,
+        request=dict(script.options),
+    )
+
+
+def _about_secrets(secrets: tuple[FoundSecret, ...], keys: list[int]) -> list[Note]:
+    found = []
+    for secret in secrets:
+        where = ", ".join(map(str, secret.lines))
+        if secret.taken_out:
+            text = f"the value of `{secret.name}` stands in the script (line {where})"
+            found.append(_note(body_codes.SECRET, secret.lines[0], text))
+        else:
+            text = f"`{secret.name}` stands where the shell expands nothing (line {where})"
+            found.append(_note(body_codes.SECRET_LEFT, secret.lines[0], text))
+    found += [
+        _note(body_codes.SECRET_LEFT, line, "a private key stands in the script") for line in keys
+    ]
+    return found
+
+
+def _edits(script: Script, changes: list[Change], moved) -> tuple[Edit, ...]:
+    more = moved.changes if moved is not None else []
+    data = script.text.encode("utf-8", "surrogateescape")
+    return edits(data, [*changes, *more])
+
+
+def _masked(comments: list[str], script: Script) -> list[str]:
+    """Comments without the values of secrets."""
+    return [mask(line, script) for line in comments]
+
+
+def mask(text: str, script: Script) -> str:
+    for secret in script.secrets:
+        text = text.replace(secret.value, "<taken out>")
+    return text
+
+
+def _inline(draft: Draft) -> dict[Path, str]:
+    """Comments beside values that somebody has to decide on."""
+    found: dict[Path, str] = {}
+    for entry in draft.entries:
+        if entry.outcome is Outcome.DECISION and entry.path is not None:
+            found[entry.path] = f"decide: {entry.message}"
+    return found
+
+
+def _with_lines(entries: list[Entry], lines: dict[Path, int]) -> tuple[Entry, ...]:
+    found = []
+    for entry in sorted(entries, key=lambda entry: entry.line):
+        line = lines.get(entry.path) if entry.path is not None else None
+        found.append(
+            Entry(
+                entry.line,
+                entry.directive,
+                entry.outcome,
+                entry.code,
+                entry.message,
+                entry.path,
+                line,
+            )
+        )
+    return tuple(found)
+
+
+def _smoke(script: Script, draft: Draft, comments: list[str]) -> str | None:
+    """The same task on one node with one accelerator, and ten minutes: to try it first."""
+    import copy
+
+    small = Draft(copy.deepcopy(draft.task))
+    small.task["name"] = f"{small.task['name']}-smoke"
+    small.task.pop("num_nodes", None)
+    accelerators = small.get(("resources", "accelerators"))
+    if isinstance(accelerators, str):
+        small.put(("resources", "accelerators"), f"{accelerators.partition(':')[0]}:1")
+    options = small.get(("config", "slurm", "sbatch_options")) or {}
+    for name in ("nodes", "ntasks", "ntasks-per-node", "array", "exclusive", "nodelist"):
+        options.pop(name, None)
+    for name in ("gres", "gpus", "gpus-per-node"):
+        if name in options:
+            options[name] = _one(str(options[name]))
+    if script.settings.target == "slurm" or draft.get(("config", "triplane", "native_script")):
+        small.put(("config", "slurm", "sbatch_options", "time"), "10")
+    head = ["One node, one accelerator, ten minutes: to try it first.", *comments]
+    return compose(small.ordered(), _masked(head, script), {})[0]
+
+
+def _one(value: str) -> str:
+    """A demand for devices with 1 for its number."""
+    head, colon, count = value.partition(",")[0].rpartition(":")
+    if count.isdigit():
+        return f"{head}{colon}1"
+    return value
+
+
+def _stem(path: str) -> str:
+    """The task's name by the script's file: without what says that it is a script."""
+    name = PurePosixPath(path).name
+    for suffix in _SUFFIXES:
+        if name.endswith(suffix) and name != suffix:
+            return name.removesuffix(suffix)
+    return name or "job"
+
+
+__all__ = ["UNKNOWN", "migrate"]

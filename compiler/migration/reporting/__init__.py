@@ -1,0 +1,1 @@
+"""Reports of migrations: for people (text, markdown, HTML) and for programs (JSON)."""

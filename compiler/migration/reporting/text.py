@@ -1,0 +1,88 @@
+"""The report for a terminal or a log."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from compiler.migration.reporting.wording import (
+    OUTCOME,
+    STATUS,
+    facts,
+    place,
+    visible,
+    yaml_place,
+)
+from compiler.migration.result import Migration, Note, Outcome
+
+
+def report(migration: Migration) -> str:
+    """Everything about one script; lines of the script first, of the YAML last."""
+    return "\n".join(_lines(migration)) + "\n"
+
+
+def _lines(migration: Migration) -> Iterator[str]:
+    target = "" if migration.target == "slurm" else f" (to {migration.target})"
+    yield f"{visible(migration.path)}: {STATUS[migration.status]}{target}"
+    if migration.entries:
+        yield ""
+        yield "directives"
+        rows = []
+        for entry in migration.entries:
+            where = f"line {entry.yaml_line}" if entry.yaml_line else ""
+            became = yaml_place(entry.path)
+            rows.append(
+                (
+                    place(entry.line),
+                    visible(entry.directive),
+                    OUTCOME[entry.outcome],
+                    f"{became} {f'({where})' if where else ''}".strip(),
+                    visible(entry.message),
+                    f"[{entry.code}]",
+                )
+            )
+        yield from _table(rows)
+    decisions = [e for e in migration.entries if e.outcome is Outcome.DECISION]
+    yield from _notes("why it is kept", migration.reasons)
+    yield from _notes("notes", migration.notes)
+    if migration.secrets:
+        yield ""
+        yield "secrets (the values are written nowhere)"
+        for secret in migration.secrets:
+            lines = ", ".join(map(str, secret.lines))
+            done = "hand it over with --secret" if secret.taken_out else "take it out by hand"
+            yield f"  {secret.name}  line {lines}: {done}"
+    if migration.edits:
+        yield ""
+        yield "changed in the text"
+        for edit in migration.edits:
+            yield f"  {edit.line}: `{visible(edit.before)}` -> `{visible(edit.after)}` [{edit.code}]"
+    rows = [(kind, text, ", ".join(map(str, lines[:8]))) for kind, text, lines in facts(migration)]
+    if rows:
+        yield ""
+        yield "what it needs"
+        yield from _table(rows)
+    if decisions:
+        yield ""
+        yield f"{len(decisions)} decision{'s' * (len(decisions) != 1)} to make"
+
+
+def _notes(title: str, notes: Iterable[Note]) -> Iterator[str]:
+    notes = list(notes)
+    if not notes:
+        return
+    yield ""
+    yield title
+    said: set[tuple[str, str]] = set()
+    for note in notes:
+        line = f"{place(note.line)}: " if note.line is not None else ""
+        yield f"  {line}{visible(note.message)} [{note.code}]"
+        if note.hint and (note.code, note.hint) not in said:
+            yield f"      {visible(note.hint)}"
+        said.add((note.code, note.hint))
+
+
+def _table(rows: list[tuple[str, ...]]) -> Iterator[str]:
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    for row in rows:
+        cells = [cell.ljust(min(width, 48)) for cell, width in zip(row, widths, strict=True)]
+        yield ("  " + "  ".join(cells)).rstrip()
