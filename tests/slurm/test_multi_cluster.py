@@ -26,34 +26,23 @@ def both(new_project: Callable[..., Project]) -> Project:
 
 
 def test_infra_decides(both: Project) -> None:
-    both.task("here", resources=ON_ALPHA)
-    both.task("there", "hostname", resources=ON_BETA)
-    both.apply("--wait", "finished")
+    """Records of both lie in one folder, where a run of one is none of the other's."""
+    both.task("here", "sleep 1000", resources=ON_ALPHA)
+    both.task("there", "hostname; sleep 1000", resources=ON_BETA)
+    both.apply("--wait", "running")
     assert both.runs_submitted("alpha") == ["here.1"]
     assert both.runs_submitted("beta") == ["there.1"]
-    assert both.log("there").startswith("beta-")
-    states = {work: (run.target, run.state) for (work, _), run in both.runs().items()}
-    assert states == {
-        "here": ("alpha", RunState.SUCCEEDED),
-        "there": ("beta", RunState.SUCCEEDED),
-    }
-    assert "No changes (2 done)." in both.apply().out
-
-
-def test_a_run_of_one_cluster_is_none_of_the_other(both: Project) -> None:
-    """Records of both lie in one folder: a job that beta does not know may run on alpha."""
-    both.task("here", "sleep 1000", resources=ON_ALPHA)
-    both.task("there", "sleep 1000", resources=ON_BETA)
-    both.apply("--wait", "running")
     for _ in range(2):
         states = {work: (run.target, run.state) for (work, _), run in both.runs().items()}
         assert states == {
             "here": ("alpha", RunState.RUNNING),
             "there": ("beta", RunState.RUNNING),
         }
+    assert "No changes (2 unchanged)." in both.apply().out
     done = both.triplane("cancel", "there")
     assert done.out == "there run 1 on beta cancelled\n"
     assert both.runs()["here", 1].state is RunState.RUNNING
+    assert both.log("there").startswith("beta-")
 
 
 def test_the_stacks_order_and_then_free_capacity(both: Project) -> None:
@@ -131,6 +120,7 @@ def test_a_cluster_that_is_away_does_not_block_the_other(
     assert both.runs()["stays", 1].state is RunState.RUNNING
 
 
+@pytest.mark.long
 def test_work_moves_when_it_is_asked_to(both: Project) -> None:
     blocker = both.batch("--nodes=2", "--gres=gpu:h100:8", "--mem=1G", cluster="alpha")
     both.task("anywhere", "sleep 1000", resources=H100S)

@@ -26,10 +26,13 @@ from tests.slurm_site import SlurmSite
 pytestmark = pytest.mark.slurm
 
 SAME = {**PENDING_ROWS, "running": rows.RUNNING, **ENDED_ROWS}
-# A row of pending work is there twice, as it makes a difference what is new.
-NEW_TIME = {f"{name}-time": row for name, row in PENDING_ROWS.items()}
-NEW_TEXT = {f"{name}-text": row for name, row in PENDING_ROWS.items()}
-NEW = {**NEW_TIME, **NEW_TEXT, "running": rows.RUNNING, **ENDED_ROWS}
+# Of pending work it makes a difference what is new.
+NEW_TIME = {f"{name}-time": PENDING_ROWS[name] for name in ("queued", "held", "requeued")}
+NEW_TEXT = {
+    f"{name}-text": PENDING_ROWS[name] for name in ("queued", "held", "requeue-held", "suspended")
+}
+SUSPENDED_TIME = {"suspended-time": rows.SUSPENDED}
+NEW = {**NEW_TIME, **NEW_TEXT, **SUSPENDED_TIME, "running": rows.RUNNING, **ENDED_ROWS}
 
 UNSUCCESSFUL = ("failed", "cancelled-waiting", "cancelled-running", "timed-out")
 
@@ -78,8 +81,9 @@ def table(slurm_site: SlurmSite, tmp_path_factory: pytest.TempPathFactory) -> It
         upgraded = plan_with(upgraded_tool(tmp_path_factory.mktemp("tool")), same)
         column_rerun = apply(same, "--rerun")
 
-        rows.write(new, NEW_TIME, minutes=90)
-        rows.write(new, {k: v for k, v in NEW.items() if k not in NEW_TIME}, more="\n: another")
+        rows.write(new, {**NEW_TIME, **SUSPENDED_TIME}, minutes=90)
+        other = {**NEW_TEXT, "running": rows.RUNNING, **ENDED_ROWS}
+        rows.write(new, other, more="\n: another")
         new.task("none")
         new_with_rerun = new.plan(rerun=True)
         column_new = apply(new, code=1)
@@ -190,7 +194,7 @@ def test_rerun_submits_each_once(table: Table) -> None:
 # --- a new digest
 
 
-@pytest.mark.parametrize("row", [name for name in NEW_TIME if name != "suspended-time"])
+@pytest.mark.parametrize("row", NEW_TIME)
 def test_new_time_limit_of_a_pending_run(table: Table, row: str) -> None:
     """Changed in place: the job keeps its id, and with it its age in the queue."""
     change = table.new.planned[row]
@@ -209,9 +213,12 @@ def test_new_time_limit_of_a_pending_run(table: Table, row: str) -> None:
     assert "#SBATCH --time=90\n" in (project.run_folder(row) / "job.sbatch").read_text()
 
 
-@pytest.mark.parametrize("row", [*NEW_TEXT, "suspended-time"])
+@pytest.mark.parametrize("row", [*NEW_TEXT, *SUSPENDED_TIME])
 def test_new_text_of_a_pending_run(table: Table, row: str) -> None:
-    """Replaced by one job: the earlier one is gone, and what it had waited is said."""
+    """Replaced by one job: the earlier one is gone, and what it had waited is said.
+
+    Of a suspended job Slurm does not change even the time limit.
+    """
     change = table.new.planned[row]
     assert (change.action, change.run) == (Action.REPLACE, 2)
     assert re.fullmatch(
@@ -252,7 +259,7 @@ def test_new_digest_after_the_end(table: Table, row: str) -> None:
 
 
 def test_new_digest_submits_each_once(table: Table) -> None:
-    again = [*NEW_TEXT, "suspended-time", *ENDED_ROWS]
+    again = [*NEW_TEXT, *SUSPENDED_TIME, *ENDED_ROWS]
     assert table.new.started() == {("none", 1), *((row, 2) for row in again)}
     wanted = [f"{row}.1" for row in (*NEW, "none")]
     wanted += [f"{row}.2" for row in (*again, "running")]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
@@ -24,6 +24,7 @@ class Removal:
 
     project: Project
     planned: dict[str, WorkChange]
+    by_path: dict[str, WorkChange]
     first: Output
     between: dict[tuple[str, int], RunStatus]
     second: Output
@@ -62,11 +63,11 @@ def removal(slurm_site: SlurmSite, tmp_path_factory: pytest.TempPathFactory) -> 
         for work in WORKS:
             if work != "stays":
                 (project.folder / f"tasks/{work}.yaml").unlink()
-        planned = project.plan()
+        planned, by_path = project.plan(), project.plan("tasks/stays.yaml")
         first = project.apply(code=1)
         between = project.runs()
         second = project.apply("--replace-running")
-        yield Removal(project, planned, first, between, second, project.plan())
+        yield Removal(project, planned, by_path, first, between, second, project.plan())
     finally:
         project.clean()
 
@@ -132,30 +133,25 @@ def test_a_number_is_never_given_out_again(removal: Removal) -> None:
     path.unlink()
 
 
-def test_paths_prune_nothing(project: Project) -> None:
-    for work in ("one", "two"):
-        project.task(work)
-    project.apply("--wait", "finished")
-    (project.folder / "tasks/two.yaml").unlink()
-    assert list(project.plan("tasks/one.yaml")) == ["one"]
-    project.apply("tasks/one.yaml")
-    assert {work: run.state for (work, _), run in project.runs().items()} == {
-        "one": RunState.SUCCEEDED,
-        "two": RunState.SUCCEEDED,
+def test_paths_prune_nothing(removal: Removal) -> None:
+    assert {work: change.action for work, change in removal.by_path.items()} == {
+        "stays": Action.NOOP
     }
-    assert project.plan()["two"].action is Action.DELETE
 
 
 def test_destroy(project: Project) -> None:
     project.task("ended")
     project.task("live", LONG)
     project.apply()
-    project.until("ended")
-    project.until("live", RunState.RUNNING)
+    project.until_all(
+        {
+            "ended": lambda run: run.state is RunState.SUCCEEDED,
+            "live": lambda run: run.state is RunState.RUNNING,
+        }
+    )
     done = project.triplane("destroy", "--auto-approve")
     assert done.code == 0, done.text
-    assert project.sh("squeue", "-h", "-u", "alice", "-o", "%j").count(project.name) == 0
-    assert project.runs() == {}
+    assert project.name not in project.sh("squeue", "-h", "-u", "alice", "-o", "%j")
     assert project.record("live")["outcome"] == "removed"
     again = project.triplane("destroy", "--auto-approve")
     assert again.code == 0
@@ -192,24 +188,18 @@ def test_runs_added_by_hand(project: Project) -> None:
 
 
 def test_runs_of_work_that_was_never_applied(project: Project) -> None:
-    project.task("once", "echo $SKYPILOT_TASK_ID; exit 3")
-    for _ in range(2):
-        assert project.triplane("run", "tasks/once.yaml").code == 0
-    assert project.triplane("wait", "once", "--timeout", 60).code == 100
-    for number, arguments in ((1, ("--run", 1)), (2, ())):
-        last = project.triplane("logs", "once", *arguments).out.splitlines()[-1]
-        assert last == f"triplane-{project.name}-once-{number}"
-    # A declared run is one more: those made by hand are none of the set's.
-    change = project.plan()["once"]
-    assert (change.action, change.run) == (Action.CREATE, 3)
-
-
-def test_a_live_run_added_by_hand_is_cancelled_by_name(
-    new_project: Callable[..., Project],
-) -> None:
-    project = new_project()
+    """Commands mean the last of them where no run was declared."""
     project.task("once", LONG)
     assert project.triplane("run", "tasks/once.yaml").code == 0
     done = project.triplane("cancel", "once")
     assert (done.code, done.out) == (0, "once run 1 on alpha cancelled\n")
     assert project.triplane("wait", "once", "--timeout", 30).code == 103
+
+    project.task("once", "echo $SKYPILOT_TASK_ID; exit 3")
+    assert project.triplane("run", "tasks/once.yaml").code == 0
+    assert project.triplane("wait", "once", "--timeout", 60).code == 100
+    logs = project.triplane("logs", "once").out.splitlines()
+    assert logs[-1] == f"triplane-{project.name}-once-2"
+    # A declared run is one more: those made by hand are none of the set's.
+    change = project.plan()["once"]
+    assert (change.action, change.run) == (Action.CREATE, 3)
