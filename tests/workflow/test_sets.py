@@ -308,6 +308,23 @@ def test_a_renamed_work_that_keeps_its_label_is_not_mixed_up(project):
     assert 'cpu: "9"' in project.files()["kubernetes/eks/demo-train-1/job.yaml"]
 
 
+def test_a_set_called_files_and_a_very_long_name_find_their_records(project):
+    project.stack("alpha", root=".", set={"name": "files", "inputs": ["tasks/"]})
+    project.write("src/settings.json", "{}")
+    project.write(
+        "tasks/t.yaml",
+        f"name: {'t' * 300}\nresources: {{cpus: 1}}\nworkdir: src\nrun: echo\n",
+    )
+    project.applied()
+    done = project.plan("--detailed-exitcode")
+    assert (done.code, done.err) == (0, "")
+    state = sorted((project.folder / "out/.triplane/files").iterdir())
+    assert len(state) == 2  # the work folder by its digest, and the target's records
+    [path] = (project.folder / "out/.triplane/files/alpha").iterdir()
+    assert json.loads(path.read_text())["work"] == "t" * 300
+    assert len(path.name) < 255
+
+
 def test_destroy_shows_its_plan_and_removes_what_was_named(applied):
     done = applied.run("destroy", "b", "--stack", "stack.yaml")
     assert done.code == 64  # nobody to ask

@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from compiler.diagnostics import WorkFailed
+from compiler.model import names
 from compiler.planning.records import Record
 from compiler.rendering.tree import write_atomically
 
 STATE = ".triplane"
 _CONTENT_FOLDER = re.compile("[0-9a-f]{64}")
+_LONGEST_NAME = 200  # file systems take 255 bytes, with the number and what stands behind it
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +64,7 @@ class RecordStore:
         """
         owned: dict[str, Owner] = {}
         for folder in _folders(self.out / STATE):
-            for place in _folders(folder):
-                if _CONTENT_FOLDER.fullmatch(place.name):
-                    continue  # files that a task brought along, not records
+            for place in _target_folders(folder):
                 for path in _records_in(place):
                     try:
                         record = _parsed(path)
@@ -75,7 +75,7 @@ class RecordStore:
         return owned
 
     def _path(self, record: Record) -> Path:
-        return self.folder / f"{record.run_key}.json"
+        return self.folder / f"{names.cut(record.work, _LONGEST_NAME)}.{record.run}.json"
 
     def _read(self, path: Path) -> Record:
         try:
@@ -86,7 +86,7 @@ class RecordStore:
 
 def recorded_targets(out: Path, set_name: str) -> list[str]:
     """Targets of which a folder holds records of the set."""
-    folders = _folders(out / STATE / set_name)
+    folders = _target_folders(out / STATE / set_name)
     return [folder.name for folder in folders if any(_records_in(folder))]
 
 
@@ -112,6 +112,11 @@ def _records_in(folder: Path) -> Iterator[Path]:
         return
     for name in names:
         yield folder / name
+
+
+def _target_folders(folder: Path) -> list[Path]:
+    """Without what tasks brought along, which lies in a folder that may be a set's too."""
+    return [path for path in _folders(folder) if not _CONTENT_FOLDER.fullmatch(path.name)]
 
 
 def _folders(folder: Path) -> list[Path]:
