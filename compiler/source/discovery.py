@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.codes import source as codes
 from compiler.source.document import Document
-from compiler.source.kinds import Unit, detect
+from compiler.source.kinds import Unit, detect, is_ours
 from compiler.source.reading import (
     file_not_found,
     file_unreadable,
@@ -76,9 +76,30 @@ def read_paths(
 
 
 def read_units(paths: Iterable[str | os.PathLike[str]], diagnostics: Diagnostics) -> list[Unit]:
-    """What every file that the paths mean is, in order; files without a document are left out."""
-    units = (detect(documents, diagnostics) for documents in read_paths(paths, diagnostics))
-    return [unit for unit in units if unit.documents]
+    """What every file that the paths mean is, in order; files without a document are left out.
+
+    So is, with a note, a file found in a folder that has no field of ours: settings and
+    manifests of others lie beside tasks. A file named by itself is always taken at its word.
+    """
+    paths = list(paths)
+    named = {os.fspath(path) for path in paths}
+    units = []
+    for file in discover(paths, diagnostics):
+        documents = read_stdin(diagnostics) if file == STDIN else read_file(file, diagnostics)
+        if documents and file not in named and not any(map(is_ours, documents)):
+            diagnostics.add(
+                codes.NOT_OURS.at(
+                    documents[0].key_span(()),
+                    f"{quoted(shown_path(file))} has no field of a task, volume, group or stack: "
+                    "left out",
+                    hint="name the file by itself if it is meant to be one",
+                )
+            )
+            continue
+        unit = detect(documents, diagnostics)
+        if unit.documents:
+            units.append(unit)
+    return units
 
 
 def _files_below(folder: str, diagnostics: Diagnostics) -> list[str]:

@@ -11,6 +11,7 @@ from compiler.diagnostics.codes import source as codes
 from compiler.source.document import Document, Kind
 from compiler.source.suggestions import suggest
 
+_VOLUME_TYPES = ("k8s-", "aws-", "runpod-")
 _HEADER_FIELDS = frozenset({"name", "execution"})
 _GROUP_FIELDS = _HEADER_FIELDS | {"primary_tasks", "termination_delay", "inter_connection"}
 _EXECUTIONS = ("parallel", "serial")
@@ -65,6 +66,17 @@ def classify(data: dict[str, Any]) -> Kind:
     if "type" in fields or "size" in fields or "use_existing" in fields:
         return Kind.VOLUME
     return Kind.TASK
+
+
+def is_ours(document: Document) -> bool:
+    """Whether anything in a document says that it is meant for triplane: one known field.
+
+    A name alone says nothing beside fields of somebody else's, as in a Conda environment.
+    """
+    fields = {key for key, value in document.data.items() if value is not None}
+    known = _TASK_FIELDS | _GROUP_FIELDS - {"name"} | {"targets", "set", "config", "secrets"}
+    is_volume = str(document.data.get("type", "")).startswith(_VOLUME_TYPES)
+    return bool(fields & known) or is_volume or fields <= {"name"}
 
 
 def detect(documents: Sequence[Document], diagnostics: Diagnostics) -> Unit:

@@ -81,6 +81,7 @@ CASES: dict[str, list[tuple[str, int, int, int]]] = {
 
 # Codes that need files or are bounds of their own: test_source_discovery.py, test_source_hostile.py
 ELSEWHERE = {
+    "not-ours",
     "file-not-found",
     "file-unreadable",
     "file-too-large",

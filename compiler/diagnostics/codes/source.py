@@ -204,3 +204,12 @@ GROUP_WITHOUT_TASKS = Code(
     "Add the tasks, each after a `---`.",
     example="name: g\nexecution: parallel",
 )
+NOT_OURS = Code(
+    "not-ours",
+    Severity.NOTE,
+    "A YAML file found in a folder has no field of a task, volume, group or stack.",
+    "Settings and manifests of other programs often lie beside tasks; taking them for tasks would "
+    "only give errors.",
+    "Nothing, if the file is somebody else's; else name it by itself, and what is wrong is shown.",
+    example="learning_rate: 0.1  # in tasks/train/config.yaml",
+)
