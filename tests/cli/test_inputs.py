@@ -86,7 +86,7 @@ def test_a_missing_file_and_a_folder_without_files_are_1(ready):
 
 def test_all_errors_of_all_files_come_at_once(ready):
     ready.write("bad/one.yaml", "name: one\nrunn: a\nnum_nodes: x\n")
-    ready.write("bad/two.yaml", "name: two\nsetpu: b\n")
+    ready.write("bad/two.yaml", "name: two\nsetpu: b\nrun: b\n")
     done = ready.run("validate", "bad", "tasks", "nowhere.yaml")
     assert done.code == 1
     for place in ("bad/one.yaml:2:1", "bad/one.yaml:3:12", "bad/two.yaml:2:1", "nowhere.yaml"):

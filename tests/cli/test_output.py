@@ -158,7 +158,7 @@ def test_a_failed_step_is_in_the_json_too(ready):
 
 @pytest.mark.parametrize("format", ["json", "sarif", "github", "concise"])
 def test_validate_prints_every_format_to_stdout(ready, format):
-    ready.write("tasks/bad.yaml", "runn: echo\n")
+    ready.write("tasks/bad.yaml", "runn: echo\nrun: echo\n")
     done = ready.run("validate", "tasks", "--format", format)
     assert done.code == 1
     assert done.err == ""

@@ -161,7 +161,7 @@ def test_a_path_outside_the_repository_is_wrong_usage(repository, tmp_path_facto
 
 
 def test_an_invalid_revision_says_whose_the_errors_are(repository):
-    repository.write("tasks/a.yaml", "name: a\nrunn: echo\n")
+    repository.write("tasks/a.yaml", "name: a\nrunn: echo\nrun: echo\n")
     git(repository, "commit", "-q", "-am", "broken")
     repository.task("a", resources={"cpus": 2, "infra": "k8s"})
     done = diff(repository, against="HEAD")

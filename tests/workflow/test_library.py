@@ -103,8 +103,8 @@ def test_a_plan_for_a_target_that_has_gone_is_outdated(project, stack):
 
 
 def test_wrong_input_raises_all_of_it_at_once(project, stack):
-    project.write("bad/one.yaml", "runn: a\n")
-    project.write("bad/two.yaml", "setpu: b\n")
+    project.write("bad/one.yaml", "run: a\nrunn: a\n")
+    project.write("bad/two.yaml", "run: b\nsetpu: b\n")
     for call in (workflow.render, workflow.plan, workflow.plan_runs):
         with pytest.raises(InvalidInput) as caught:
             call(["bad"], stack)
