@@ -23,11 +23,12 @@ class Deployer(enum.StrEnum):
     LOCAL = "local"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class TargetSpec:
     """One entry of the stack's `targets`; `options` are the keys of its kind, as written.
 
-    `key` is the entry's name, the second part of `infra:`.
+    `key` is the entry's name, the second part of `infra:`. Equal only to itself, like the
+    stack, so that what follows from it can be worked out once.
     """
 
     key: str
@@ -35,7 +36,7 @@ class TargetSpec:
     deployer: Deployer
     version: str | None
     options: Mapping[str, object]
-    origin: Origin = field(compare=False, repr=False)
+    origin: Origin = field(repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,7 @@ class SecretSource:
     reference: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Stack:
     """A stack file. Paths are resolved against the file's own folder.
 
@@ -71,4 +72,4 @@ class Stack:
     workspace: str | None
     workspaces: Mapping[str, Mapping[str, Mapping[str, object]]]
     requester_env: str | None
-    origin: Origin = field(compare=False, repr=False)
+    origin: Origin = field(repr=False)

@@ -29,6 +29,11 @@ from compiler.targets.kubernetes.schema import (
 )
 
 
+# Kinds for which the type of a value says all.
+_SIMPLE: Mapping[str, type] = {"string": str, "boolean": bool}
+_Below = tuple[type | None, Check]
+
+
 def check_object(manifest: object, version: str | None) -> list[Finding]:
     """All faults of a whole object (with `apiVersion` and `kind`) for a Kubernetes version."""
     known = schemas(version)
@@ -74,7 +79,7 @@ class _Checker:
     def _object(self, name: str) -> Check:
         shapes = self._known.fields(name)
         required = tuple(field for field, shape in shapes.items() if shape.required)
-        checks: dict[str, Check] = {}  # filled as fields are met: most never are
+        checks: dict[str, _Below] = {}  # filled as fields are met: most never are
 
         def check(value: object, path: Path, out: list[Finding]) -> None:
             if type(value) is not dict:
@@ -87,9 +92,11 @@ class _Checker:
                     if shape is None:
                         out.append(self._unknown(name, field, path, shapes))
                         continue
-                    below = checks[field] = self._of(shape)
-                if item is not None:  # the server takes null for "not set"
-                    below(item, (*path, field), out)
+                    below = checks[field] = self._below(shape)
+                right, check_item = below
+                # the server takes null for "not set"
+                if type(item) is not right and item is not None:
+                    check_item(item, (*path, field), out)
             for field in required:
                 if value.get(field) is None:
                     out.append(
@@ -97,6 +104,9 @@ class _Checker:
                     )
 
         return check
+
+    def _below(self, shape: Shape) -> _Below:
+        return _SIMPLE.get(shape.kind), self._of(shape)
 
     def _of(self, shape: Shape) -> Check:
         match shape.kind:
@@ -115,14 +125,15 @@ class _Checker:
 
     def _list(self, shape: Shape) -> Check:
         assert shape.item is not None
-        item_check, keys, unique = self._of(shape.item), shape.keys, shape.unique
+        (right, item_check), keys, unique = self._below(shape.item), shape.keys, shape.unique
 
         def check(value: object, path: Path, out: list[Finding]) -> None:
             if type(value) is not list:
                 out.append(wrong_type(path, value, "a list"))
                 return
             for index, item in enumerate(value):
-                item_check(item, (*path, index), out)
+                if type(item) is not right:
+                    item_check(item, (*path, index), out)
             if (keys or unique) and len(value) > 1:
                 _find_doubles(value, keys, path, out)
 
@@ -130,7 +141,7 @@ class _Checker:
 
     def _map(self, shape: Shape) -> Check:
         assert shape.item is not None
-        item_check = self._of(shape.item)
+        right, item_check = self._below(shape.item)
 
         def check(value: object, path: Path, out: list[Finding]) -> None:
             if type(value) is not dict:
@@ -139,8 +150,8 @@ class _Checker:
             for key, item in value.items():
                 if type(key) is not str:
                     out.append(wrong_type((*path, str(key)), key, "text as the key"))
-                    continue
-                item_check(item, (*path, key), out)
+                elif type(item) is not right:
+                    item_check(item, (*path, key), out)
 
         return check
 
@@ -163,14 +174,15 @@ def _checker(known: Schemas) -> _Checker:
 def _find_doubles(value: list, keys: tuple[str, ...], path: Path, out: list[Finding]) -> None:
     seen: set = set()
     for index, item in enumerate(value):
-        if keys:
-            if not isinstance(item, dict):
-                continue
-            identity = tuple(str(item.get(key, KEY_DEFAULTS.get(key, ""))) for key in keys)
-            text = ", ".join(f"{key} {part}" for key, part in zip(keys, identity, strict=True))
+        if not keys:
+            identity = (str(item),)
+        elif isinstance(item, dict):
+            identity = tuple([str(item.get(key, KEY_DEFAULTS.get(key, ""))) for key in keys])
         else:
-            identity, text = (str(item),), str(item)
+            continue
         if identity in seen:
+            parts = [f"{key} {part}" for key, part in zip(keys, identity, strict=bool(keys))]
+            text = ", ".join(parts or identity)
             out.append(
                 Finding(
                     Fault.DUPLICATE,

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
-from compiler.model import Deployer, Origin, TargetKind
+from compiler.model import Deployer, Origin, Stack, TargetKind, TargetSpec
 from compiler.model.config import local_queue, scoped
 from compiler.targets.interface import Job
 
@@ -58,30 +59,66 @@ class Settings:
     custom_metadata: tuple[Layer, ...]
 
 
+@dataclass(frozen=True, slots=True)
+class _Scope:
+    """Where a value is looked for; `config` is the task's own, `origin` where it stands."""
+
+    stack: Stack
+    target: TargetSpec
+    context: str
+    config: Mapping[str, object]
+    origin: Origin
+
+    @property
+    def workspace(self) -> str | None:
+        """The workspace that the work belongs to, None where nobody names one."""
+        name = self.config.get("active_workspace") or self.stack.workspace
+        return str(name) if name else None
+
+    def value(self, key: str) -> Any:
+        return self.value_in(self.stack.config, key)
+
+    def value_in(self, config: Mapping[str, Any], key: str) -> Any:
+        kind, workspace = TargetKind.KUBERNETES, self.stack.workspace
+        return scoped(config, kind, self.context, workspace, self.config, key)
+
+
 def settings_of(job: Job) -> Settings:
     """Resolve everything that a job's manifests depend on beside the task."""
-    stack, options = job.stack, job.target.options
-    context = str(options.get("context") or job.target.key)
+    config = job.task.config
+    if "kubernetes" in config or "active_workspace" in config:
+        return _resolved(_scope(job.stack, job.target, config, job.task.origin.child("config")))
+    return _without_a_task(job.stack, job.target)
 
-    def value(key: str) -> Any:
-        return scoped(
-            stack.config, TargetKind.KUBERNETES, context, stack.workspace, job.task.config, key
-        )
 
-    queue, queue_missing = _queue(job, context)
-    scheme = str(options.get("labels") or value("autoscaler") or "gfd")
-    timeout, nodes = value("provision_timeout"), value("allowed_nodes")
-    layers = list(_layers(job, context))
+@lru_cache(maxsize=64)
+def _without_a_task(stack: Stack, target: TargetSpec) -> Settings:
+    """What holds for every task that says nothing itself: the same for thousands of them."""
+    return _resolved(_scope(stack, target, {}, stack.origin))
+
+
+def _scope(
+    stack: Stack, target: TargetSpec, config: Mapping[str, object], origin: Origin
+) -> _Scope:
+    return _Scope(stack, target, str(target.options.get("context") or target.key), config, origin)
+
+
+def _resolved(scope: _Scope) -> Settings:
+    stack, target, options = scope.stack, scope.target, scope.target.options
+    queue, queue_missing = _queue(scope)
+    scheme = str(options.get("labels") or scope.value("autoscaler") or "gfd")
+    timeout, nodes = scope.value("provision_timeout"), scope.value("allowed_nodes")
+    layers = list(_layers(scope))
     return Settings(
-        context=context,
-        namespace=_namespace(job, context),
-        version=job.target.version,
+        context=scope.context,
+        namespace=_namespace(scope),
+        version=target.version,
         scheme=_AUTOSCALER_SCHEMES.get(scheme, scheme),
         queue=queue,
         queue_missing=queue_missing,
         default_image=str(options.get("default_image") or DEFAULT_IMAGE),
-        service_account=_service_account(value("remote_identity"), context),
-        limits=_limits(value("set_pod_resource_limits")),
+        service_account=_service_account(scope.value("remote_identity"), scope.context),
+        limits=_limits(scope.value("set_pod_resource_limits")),
         peer_timeout=PEER_TIMEOUT if timeout is None else max(0, int(timeout)),
         ttl=None if stack.gitops else _whole(options.get("ttl_seconds_after_finished")),
         allowed_nodes=nodes if isinstance(nodes, Mapping) else {},
@@ -90,32 +127,25 @@ def settings_of(job: Job) -> Settings:
     )
 
 
-def workspace_of(job: Job) -> str | None:
-    """The workspace that the work belongs to, None where nobody names one."""
-    name = job.task.config.get("active_workspace") or job.stack.workspace
-    return str(name) if name else None
-
-
-def _layers(job: Job, context: str) -> Iterator[Layer]:
+def _layers(scope: _Scope) -> Iterator[Layer]:
     """The `kubernetes` sections that concern this job, from low to high."""
     roots: list[tuple[str, ...]] = [("config", "kubernetes")]
-    workspace = workspace_of(job)
-    if workspace is not None:
-        roots.append(("config", "workspaces", workspace, "kubernetes"))
+    if scope.workspace is not None:
+        roots.append(("config", "workspaces", scope.workspace, "kubernetes"))
     for path in roots:
-        section: object = job.stack.config
+        section: object = scope.stack.config
         for step in path[1:]:
             section = section.get(step) if isinstance(section, Mapping) else None
         if isinstance(section, Mapping):
-            origin = job.stack.origin.child(*path)
+            origin = scope.stack.origin.child(*path)
             yield Layer(section, origin)
             scopes = section.get("context_configs")
-            narrow = scopes.get(context) if isinstance(scopes, Mapping) else None
+            narrow = scopes.get(scope.context) if isinstance(scopes, Mapping) else None
             if isinstance(narrow, Mapping):
-                yield Layer(narrow, origin.child("context_configs", context))
-    section = job.task.config.get("kubernetes")
+                yield Layer(narrow, origin.child("context_configs", scope.context))
+    section = scope.config.get("kubernetes")
     if isinstance(section, Mapping):
-        yield Layer(section, job.task.origin.child("config", "kubernetes"))
+        yield Layer(section, scope.origin.child("kubernetes"))
 
 
 def _sub_layers(layers: list[Layer], key: str) -> Iterator[Layer]:
@@ -125,53 +155,49 @@ def _sub_layers(layers: list[Layer], key: str) -> Iterator[Layer]:
             yield Layer(value, layer.origin.child(key))
 
 
-def _of_workspace(job: Job, key: str) -> object:
+def _of_workspace(scope: _Scope, key: str) -> object:
     """A value of the stack's own `workspaces`, for this target first."""
-    workspace = job.stack.workspaces.get(workspace_of(job) or "", {})
-    for scope in (job.target.key, ""):
-        value = workspace.get(scope, {}).get(key)
+    workspace = scope.stack.workspaces.get(scope.workspace or "", {})
+    for target in (scope.target.key, ""):
+        value = workspace.get(target, {}).get(key)
         if value:
             return value
     return None
 
 
-def _namespace(job: Job, context: str) -> str | None:
-    def configured(config: Mapping[str, Any]) -> object:
-        kind, workspace = TargetKind.KUBERNETES, job.stack.workspace
-        return scoped(config, kind, context, workspace, job.task.config, "namespace")
-
+def _namespace(scope: _Scope) -> str | None:
     named = (
-        _of_workspace(job, "namespace")
-        or configured(_workspaces_only(job))
-        or job.target.options.get("namespace")
-        or configured(job.stack.config)
+        _of_workspace(scope, "namespace")
+        or scope.value_in(_workspaces_only(scope), "namespace")
+        or scope.target.options.get("namespace")
+        or scope.value("namespace")
     )
     if named:
         return str(named)
     # Whoever applies written files may be in any context; the namespace has to be in them.
-    return "default" if job.target.deployer is Deployer.DIRECTORY else None
+    return "default" if scope.target.deployer is Deployer.DIRECTORY else None
 
 
-def _queue(job: Job, context: str) -> tuple[str | None, bool]:
+def _queue(scope: _Scope) -> tuple[str | None, bool]:
     """(LocalQueue, whether one is wanted but not named)."""
-    option = job.target.options.get("queue")
+    option = scope.target.options.get("queue")
     kind = option.get("kind") if isinstance(option, Mapping) else option
     if kind == "none":
         return None, False
-    workspace, task = job.stack.workspace, job.task.config
+    context, workspace, task = scope.context, scope.stack.workspace, scope.config
     named = (
         local_queue({}, context, None, task)
-        or _of_workspace(job, "queue")
-        or local_queue(_workspaces_only(job), context, workspace, task)
+        or _of_workspace(scope, "queue")
+        or local_queue(_workspaces_only(scope), context, workspace, task)
         or (option.get("name") if isinstance(option, Mapping) else None)
-        or local_queue(job.stack.config, context, workspace, task)
+        or local_queue(scope.stack.config, context, workspace, task)
     )
     return (str(named) if named else None), kind == "kueue" and not named
 
 
-def _workspaces_only(job: Job) -> dict[str, Any]:
+def _workspaces_only(scope: _Scope) -> dict[str, Any]:
     """The part of the configuration that is narrower than the target itself."""
-    return {"workspaces": job.stack.config.get("workspaces") or {}}
+    return {"workspaces": scope.stack.config.get("workspaces") or {}}
 
 
 def _service_account(identity: object, context: str) -> str | None:

@@ -26,12 +26,12 @@ _RANK = {name: f"\0{index:02}" for index, name in enumerate(_FIRST.split())}
 _PLAIN = re.compile(r"[A-Za-z/][A-Za-z0-9_./@+=-]*(?::[A-Za-z0-9_./@+=-]+)*")
 # What a YAML 1.1 reader makes something else of, whatever the case.
 _WORDS = frozenset(("true", "false", "yes", "no", "on", "off", "y", "n", "null"))
-# No literal block: a character that YAML does not print or takes for a line break, or blanks
-# that indentation or chomping would touch.
-_NOT_LITERAL = re.compile(
+# Characters that YAML does not print or takes for a line break.
+_NOT_PRINTED = re.compile(
     "[^\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\U00010000-\U0010ffff]"
-    r"|\A[\t ]*\n|\n[\t ]+\Z|\A[\t ]+\Z"
 )
+_BLANKS = "\t "
+_NESTED = (dict, list, tuple)
 
 
 def document(value: Mapping[str, object]) -> str:
@@ -53,7 +53,11 @@ def block(value: Mapping[str, object] | Sequence[object], indent: int = 0) -> st
 
 def _map(value: Mapping[str, object], margin: str, lines: list[str]) -> None:
     for key, head in _heads(tuple(value)):
-        _entry(margin + head, value[key], margin, lines)
+        item = value[key]
+        if type(item) is str:  # most are
+            lines.append(f"{margin}{head} {_text(item, margin)}")
+        else:
+            _entry(margin + head, item, margin, lines)
 
 
 @lru_cache(maxsize=4096)
@@ -64,27 +68,23 @@ def _heads(keys: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
 
 def _entry(head: str, item: object, margin: str, lines: list[str]) -> None:
     """`head` and the value after it; what is nested goes to lines of its own."""
-    if type(item) is str:
+    if isinstance(item, str):
         lines.append(f"{head} {_text(item, margin)}")
-    elif isinstance(item, dict):
-        if item:
-            lines.append(head)
-            _map(item, margin + "  ", lines)
-        else:
-            lines.append(f"{head} {{}}")
-    elif isinstance(item, list | tuple):
-        if item:
-            lines.append(head)
-            _list(item, margin, lines)
-        else:
-            lines.append(f"{head} []")
-    else:
+    elif not isinstance(item, _NESTED):
         lines.append(f"{head} {scalar(item)}")
+    elif not item:
+        lines.append(f"{head} {{}}" if isinstance(item, dict) else f"{head} []")
+    elif isinstance(item, dict):
+        lines.append(head)
+        _map(item, margin + "  ", lines)
+    else:
+        lines.append(head)
+        _list(item, margin, lines)
 
 
 def _list(value: Sequence[object], margin: str, lines: list[str]) -> None:
     for item in value:
-        if item and isinstance(item, dict | list | tuple):
+        if item and isinstance(item, _NESTED):
             first = len(lines)
             if isinstance(item, dict):
                 _map(item, margin + "  ", lines)
@@ -101,13 +101,17 @@ def _order(key: str) -> str:
 
 def _text(value: str, margin: str) -> str:
     """A string below a line at `margin`: a literal block if it has several lines."""
-    if "\n" not in value:
-        return _word(value) if len(value) <= _SHORT else _quoted(value)
-    return _block_text(value, margin) if len(value) <= _LONG else _literal_or_quoted(value, margin)
+    if "\n" in value:
+        known = _block_text if len(value) <= _LONG else _literal_or_quoted
+        return known(value, margin)
+    return _word(value) if len(value) <= _SHORT else _quoted(value)
 
 
 def _literal_or_quoted(value: str, margin: str) -> str:
-    if _NOT_LITERAL.search(value):
+    first, last = value[: value.index("\n")], value[value.rindex("\n") + 1 :]
+    # indentation or chomping would touch a first or last line of nothing but blanks
+    blank = not first.strip(_BLANKS) or (last and not last.strip(_BLANKS))
+    if blank or _NOT_PRINTED.search(value):
         return _quoted(value)
     return _literal(value, margin + "  ")
 
