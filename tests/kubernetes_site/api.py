@@ -83,7 +83,7 @@ class Api:
             connection.request(
                 method,
                 path + (f"?{urlencode(query)}" if query else ""),
-                None if body is None else json.dumps(body),
+                None if body is None else json.dumps(body, ensure_ascii=False).encode(),
                 {"Content-Type": content_type, "Accept": "application/json, */*"},
             )
             answer = connection.getresponse()

@@ -58,6 +58,18 @@ _PROGRAMS = [
     "wc",
     "whoami",
 ]
+# Programs that golden cases call and that are too large to bring along: each says how it was
+# called.
+_STAND_INS = ["make", "pip", "python", "python3", "ray", "torchrun", "trl", "vllm"]
+_STAND_IN = """\
+#!/bin/bash
+printf 'ran %s' "${0##*/}"
+printf ' %q' "$@"
+printf '\\n'
+for word in "$@"; do
+    [ ! -e "$word" ] || printf 'there is %s\\n' "$word"
+done
+"""
 _LIBRARY = re.compile(r"(/\S+\.so\S*)")
 
 
@@ -87,12 +99,25 @@ def _layer() -> bytes:
     programs = [Path(found) for name in _PROGRAMS if (found := shutil.which(name))]
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w") as archive:
-        for folder in ("bin", "etc", "lib", "lib64", "root", "tmp", "usr", "usr/bin"):
+        for folder in (
+            "bin",
+            "etc",
+            "lib",
+            "lib64",
+            "root",
+            "tmp",
+            "usr",
+            "usr/bin",
+            "usr/local",
+            "usr/local/bin",
+        ):
             member = tarfile.TarInfo(folder)
             member.type, member.mode = tarfile.DIRTYPE, 0o1777 if folder == "tmp" else 0o755
             archive.addfile(member)
         for program in programs:
             _add(archive, f"bin/{program.name}", program.resolve().read_bytes(), 0o755)
+        for name in _STAND_INS:
+            _add(archive, f"usr/local/bin/{name}", _STAND_IN.encode(), 0o755)
         for library in sorted(_libraries(programs)):
             _add(archive, str(library).lstrip("/"), library.resolve().read_bytes(), 0o755)
         link = tarfile.TarInfo("usr/bin/env")

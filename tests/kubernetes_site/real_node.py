@@ -1,7 +1,8 @@
 """One real node: containerd, kubelet and CoreDNS, so that pods in chosen namespaces really run.
 
-Pods of a namespace with the label `tests.triplane.dev/real: "true"` are sent there as they
-are, whatever they select and ask for: this machine has neither accelerators nor many CPUs.
+Pods of a namespace with the label `tests.triplane.dev/real: "true"` are sent there whatever they
+select and ask for, as this machine has neither accelerators nor many CPUs; images other than
+`localhost/...` become one that is made of this machine's files.
 """
 
 from __future__ import annotations
@@ -20,7 +21,6 @@ from .model import Folder, SiteError, free_port
 NODE = "real-0"
 REAL = "tests.triplane.dev/real"
 SHELL_IMAGE = "localhost/shell:1"
-_TAGS = (SHELL_IMAGE, "docker.io/library/python:3.12-bookworm")
 _PAUSE = "localhost/pause:1"
 
 
@@ -90,7 +90,7 @@ def _start_containerd(folder: Folder, home: Path, bridge: str, network) -> None:
 def _import_images(home: Path) -> None:
     for name, tags, entrypoint in (
         ("pause", (_PAUSE,), ("/bin/sleep", "infinity")),
-        ("shell", _TAGS, ()),
+        ("shell", (SHELL_IMAGE,), ()),
     ):
         archive = home / f"{name}.tar"
         image.write(archive, tags, entrypoint)
@@ -162,6 +162,9 @@ def _sending_rules() -> tuple[dict, dict]:
         'JSONPatch{op: "add", path: "/spec/tolerations/-", '
         'value: Object.spec.tolerations{key: "pool", operator: "Exists"}}, '
         'JSONPatch{op: "add", path: "/spec/affinity", value: Object.spec.affinity{}}, '
+        'JSONPatch{op: "replace", path: "/spec/containers/0/image", '
+        'value: object.spec.containers[0].image.startsWith("localhost/") '
+        f'? object.spec.containers[0].image : "{SHELL_IMAGE}"}}, '
         'JSONPatch{op: "add", path: "/spec/containers/0/resources", '
         'value: Object.spec.containers.resources{requests: {"cpu": "10m", "memory": "16Mi"}}}'
         "]"

@@ -7,6 +7,7 @@ import contextlib
 import email.utils
 import json
 import os
+import re
 import ssl
 import tempfile
 import threading
@@ -115,7 +116,7 @@ class Client:
         import urllib3.exceptions
 
         url = path + (f"?{urlencode(query)}" if query else "")
-        data = None if body is None else json.dumps(body).encode()
+        data = None if body is None else encoded(body)
         timeout = urllib3.Timeout(connect=_CONNECT_SECONDS, read=_READ_SECONDS if preload else None)
         for attempt in range(_TRIES):
             pool, headers = self._connection(renew=False)
@@ -246,6 +247,22 @@ def _load_chain(context: ssl.SSLContext, text: str) -> None:
         context.load_cert_chain(name)
     finally:
         Path(name).unlink(missing_ok=True)
+
+
+def encoded(body: object) -> bytes:
+    """JSON that is YAML too: applies are read as such.
+
+    Only YAML's printable characters may stand in it as they are, and beyond the first 65,536 it
+    does not know JSON's pairs of escapes.
+    """
+    return _PAIR.sub(_unescaped, json.dumps(body)).encode()
+
+
+_PAIR = re.compile(r"\\\\|(\\ud[89ab][0-9a-f]{2}\\ud[c-f][0-9a-f]{2})")
+
+
+def _unescaped(match: re.Match[str]) -> str:
+    return json.loads(f'"{match[1]}"') if match[1] else match[0]
 
 
 def segment(name: str) -> str:
