@@ -5,6 +5,7 @@
 # queue without a record, and never the other way round.
 need_slurm
 enter "$1" "$2"
+at_rest
 set=$2. artifacts=$3 accounting=$4 only=${5-}
 records=() folders=()
 

@@ -68,6 +68,15 @@ mutex() {
     [ $? -ne 75 ] || fail 75 "another triplane has been at work in $state for a minute"
 }
 
+# at_rest: waits for what is going on, though its sender may be no more: a submission that is
+# not seen yet would be made again.
+at_rest() {
+    [ -r "$state/mutex" ] || return 0
+    exec 9<"$state/mutex" && flock -s -w 60 -E 75 9
+    [ $? -ne 75 ] || fail 75 "another triplane has been at work in $state for a minute"
+    exec 9<&-
+}
+
 # put TEXT FILE: whole or not at all.
 put() {
     mkdir -p -- "${2%/*}" && printf '%s\n' "$1" >"$2.new" && mv -f -- "$2.new" "$2" ||
