@@ -30,7 +30,7 @@ def discover(paths: Iterable[str | os.PathLike[str]], diagnostics: Diagnostics) 
     below it, sorted, without hidden files and folders; `-` is standard input. What is not there
     or holds nothing is reported.
     """
-    found: dict[str, str] = {}
+    found: dict[str, str] = {}  # what a path leads to -> the path
     for given in paths:
         path = os.fspath(given)
         if path == STDIN:
@@ -48,7 +48,7 @@ def discover(paths: Iterable[str | os.PathLike[str]], diagnostics: Diagnostics) 
         if not place.is_dir():
             found.setdefault(os.path.realpath(path), path)
             continue
-        files = _files_below(path, diagnostics)
+        files = _files_below(place, diagnostics)
         if not files:
             diagnostics.add(
                 codes.NO_INPUT_FILES.at(
@@ -57,8 +57,8 @@ def discover(paths: Iterable[str | os.PathLike[str]], diagnostics: Diagnostics) 
                     hint="name the folder that holds the files; hidden ones are skipped",
                 )
             )
-        for file in files:
-            found.setdefault(os.path.realpath(file), file)
+        for file, real in files:
+            found.setdefault(real, file)
     return list(found.values())
 
 
@@ -102,16 +102,26 @@ def read_units(paths: Iterable[str | os.PathLike[str]], diagnostics: Diagnostics
     return units
 
 
-def _files_below(folder: str, diagnostics: Diagnostics) -> list[str]:
-    def report(error: OSError) -> None:
-        diagnostics.add(file_unreadable(shown_path(error.filename), error))
-
-    files: list[pathlib.Path] = []
-    for above, folders, names in os.walk(folder, onerror=report):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
-        for name in names:
-            if name.endswith(_EXTENSIONS) and not name.startswith("."):
-                file = pathlib.Path(above, name)
-                if file.is_file():
-                    files.append(file)
-    return [str(file) for file in sorted(files, key=lambda file: file.parts)]
+def _files_below(folder: pathlib.Path, diagnostics: Diagnostics) -> list[tuple[str, str]]:
+    """(path, where it leads to) of the files, in the order of their paths' parts."""
+    files: list[tuple[str, str]] = []
+    pending = [folder]
+    while pending:
+        here = pending.pop()
+        try:
+            with os.scandir(here) as entries:
+                visible = [entry for entry in entries if not entry.name.startswith(".")]
+        except OSError as error:
+            diagnostics.add(file_unreadable(shown_path(here), error))
+            continue
+        folders = (entry.name for entry in visible if entry.is_dir(follow_symlinks=False))
+        pending += (here / name for name in sorted(folders, reverse=True))
+        shown, real = str(here / "-")[:-1], os.path.realpath(here)
+        for entry in visible:
+            if not entry.name.endswith(_EXTENSIONS):
+                continue
+            if entry.is_file(follow_symlinks=False):
+                files.append((shown + entry.name, f"{real}{os.sep}{entry.name}"))
+            elif entry.is_symlink() and (here / entry.name).is_file():
+                files.append((shown + entry.name, os.path.realpath(entry)))
+    return sorted(files, key=lambda file: file[0].split("/"))

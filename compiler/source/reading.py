@@ -94,11 +94,11 @@ def read_stdin(diagnostics: Diagnostics) -> list[Document]:
 
 def shown_path(path: str | os.PathLike[str]) -> str:
     """The path for messages: relative to the current folder where it lies below it."""
-    place = pathlib.Path(path)
-    here = pathlib.Path.cwd()
-    if place.is_absolute() and place.is_relative_to(here):
-        place = place.relative_to(here)
-    return os.path.normpath(place).encode("utf-8", "replace").decode()
+    text = os.fspath(path)
+    here = str(pathlib.Path.cwd()).rstrip("/") + "/"
+    if f"{text}/".startswith(here):
+        text = text[len(here) :].lstrip("/") or "."
+    return os.path.normpath(text).encode("utf-8", "replace").decode()
 
 
 def _read_bytes(content: bytes, label: str, diagnostics: Diagnostics) -> list[Document]:

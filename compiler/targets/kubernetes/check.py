@@ -28,7 +28,6 @@ from compiler.targets.kubernetes.schema import (
     schemas,
 )
 
-
 # Kinds for which the type of a value says all.
 _SIMPLE: Mapping[str, type] = {"string": str, "boolean": bool}
 _Below = tuple[type | None, Check]
