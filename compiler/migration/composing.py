@@ -7,6 +7,7 @@ else than what was meant, the text is written in a plainer form.
 from __future__ import annotations
 
 import io
+import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,8 @@ if TYPE_CHECKING:
     from ruamel.yaml import YAML
 
 SCHEMA = "https://triplane.dev/schemas/task.schema.json"
+_SIMPLE = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@+-]*")
+_TYPED = ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "~")
 _WIDTH = 4096  # nothing is folded
 
 
@@ -47,11 +50,32 @@ def compose(
     head = [f"# yaml-language-server: $schema={SCHEMA}"]
     head += [_comment(line) for line in comments]
     for literal in (True, False):
-        body = _dump(_prepared(task, literal, ()), inline)
+        body = _dump(_prepared(task, literal, ()), inline) if not literal else _quick(task, inline)
         text = "\n".join(head) + "\n" + body
         if _reads_as(text, task):
             return text, _lines(text)
     raise ValueError("the task has no form in YAML")
+
+
+def _quick(task: dict[str, Any], inline: dict[Path, str]) -> str:
+    """The long text of `run`, which comes last, as a block; the rest by ruamel.yaml, which
+    looks at every character on its own."""
+    rest = {key: value for key, value in task.items() if key != "run"}
+    text = _dump(_prepared(rest, True, ()), inline) if rest else ""
+    run = task.get("run")
+    return text if run is None else text + _block("run", run)
+
+
+def _block(key: str, text: str) -> str:
+    """A literal block; what it cannot hold shows when the file is read back."""
+    lines = text.split("\n")
+    first = next((line for line in lines if line), "")
+    indent = "2" if first.startswith(" ") else ""
+    body = text.rstrip("\n")
+    trailing = len(text) - len(body)
+    chomp = "-" if not trailing else "+" if trailing > 1 else ""
+    shown = "".join(f"  {line}\n" if line else "\n" for line in body.split("\n"))
+    return f"{key}: |{indent}{chomp}\n{shown}" + "\n" * (trailing - 1)
 
 
 def _comment(line: str) -> str:
@@ -85,13 +109,22 @@ def _prepared(value: Any, literal: bool, path: Path) -> Any:
         return CommentedSeq([_prepared(item, literal, path) for item in value])
     if not isinstance(value, str):
         return value
-    if literal and path in (("run",), ("setup",)):
+    if literal and path == ("setup",):
         return LiteralScalarString(value)
     return value if _is_plain(value) else DoubleQuotedScalarString(value)
 
 
+def scalar(text: str) -> str:
+    """A text as a value of a line."""
+    stream = io.StringIO()
+    _writer().dump(_prepared({"k": text}, True, ()), stream)
+    return stream.getvalue()[3:].rstrip("\n")
+
+
 def _is_plain(text: str) -> bool:
     """Whether YAML 1.1 (and 1.2) reads the text without quotes as this very text."""
+    if _SIMPLE.fullmatch(text) and text.lower() not in _TYPED:
+        return True
     if not text or text != text.strip() or "\n" in text:
         return False
     if _looks_typed(text):
@@ -106,7 +139,7 @@ def _looks_typed(text: str) -> bool:
     """What some reader or other takes for a number, a time or a truth value."""
     if text[0].isdigit() or text[0] in "+-.":
         return all(character in "0123456789abcdefxABCDEFX_:.+-eEoO" for character in text)
-    return text.lower() in ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "~")
+    return text.lower() in _TYPED
 
 
 @cache

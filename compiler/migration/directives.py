@@ -7,6 +7,7 @@ Slurm, where `sbatch_options` may say everything.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import PurePosixPath
@@ -98,10 +99,9 @@ def hand_on(mapping: Mapping, given: Given, value: object | None = None, note: s
 
 def _number(name: str, value: object) -> object:
     """Plain numbers as numbers; times stay texts, which they are in every other form."""
-    if isinstance(value, str) and name not in ("time", "time-min", "begin"):
-        if value.isascii() and value.isdigit() and (value == "0" or value[0] != "0"):
-            return int(value)
-    return value
+    if not isinstance(value, str) or name in ("time", "time-min", "begin"):
+        return value
+    return int(value) if re.fullmatch(r"0|[1-9][0-9]{0,17}", value) else value
 
 
 def _lost(mapping: Mapping, given: Given) -> None:

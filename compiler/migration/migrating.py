@@ -8,7 +8,7 @@ from compiler.diagnostics.codes import migration as codes
 from compiler.diagnostics.codes import migration_body as body_codes
 from compiler.migration import decide
 from compiler.migration.composing import compose
-from compiler.migration.directives import UNKNOWN, Mapping, map_directives
+from compiler.migration.directives import Mapping, map_directives
 from compiler.migration.draft import Draft, task_name
 from compiler.migration.editing import Change, apply, edits, take_out
 from compiler.migration.notes import notes
@@ -25,10 +25,17 @@ from compiler.migration.result import (
 )
 from compiler.migration.running import header_comments, run_text
 from compiler.migration.script import Script, take_apart
+from compiler.migration.scrubbing import scrub
 from compiler.migration.settings import Settings
 from compiler.migration.shell.secrets import private_keys
 
 _SUFFIXES = (".sh", ".slurm", ".sbatch", ".job", ".sub", ".bash", ".cmd", ".run", ".batch")
+KEPT = ".kept.sh"
+
+
+def kept_name(path: str) -> str:
+    """What the copy of a script is called from which something was taken out."""
+    return f"{_stem(path)}{KEPT}"
 
 
 def migrate(
@@ -38,7 +45,7 @@ def migrate(
     script = take_apart(data, path, settings, table or option_table(settings.version))
     status, why = _what_it_is(script)
     if status is not None:
-        return Migration(
+        found = Migration(
             path=path,
             status=status,
             target=settings.target,
@@ -46,7 +53,8 @@ def migrate(
             facts=script.facts,
             request=dict(script.options),
         )
-    return _migrated(script)
+        return scrub(found, [secret.value for secret in script.secrets])
+    return scrub(_migrated(script), [secret.value for secret in script.secrets])
 
 
 def _what_it_is(script: Script) -> tuple[Status | None, Note]:
@@ -107,7 +115,7 @@ def _migrated(script: Script) -> Migration:
     if keys or any(not secret.taken_out for secret in secrets):
         return _by_hand(script, draft, reasons, said, secrets)
     comments = header_comments(script)
-    yaml, lines = compose(draft.ordered(), _masked(comments, script), _inline(draft))
+    yaml, lines = compose(draft.ordered(), comments, _inline(draft))
     return Migration(
         path=script.path,
         status=Status.KEPT if keeps else Status.TRANSLATED,
@@ -144,10 +152,10 @@ def _write_body(
         if moved is not None:
             said.extend(moved.notes)
         return None
-    draft.put(("config", "triplane", "native_script"), script.path)
+    path = kept_name(script.path) if changes else script.path
+    draft.put(("config", "triplane", "native_script"), path)
     if settings.arguments:
-        path = ("config", "triplane", "native_arguments")
-        draft.put(path, list(settings.arguments))
+        draft.put(("config", "triplane", "native_arguments"), list(settings.arguments))
     if settings.submit_folder is not None:
         draft.put(("envs", "SLURM_SUBMIT_DIR"), settings.submit_folder)
     if script.job_name != draft.task["name"]:
@@ -200,17 +208,6 @@ def _edits(script: Script, changes: list[Change], moved) -> tuple[Edit, ...]:
     return edits(data, [*changes, *more])
 
 
-def _masked(comments: list[str], script: Script) -> list[str]:
-    """Comments without the values of secrets."""
-    return [mask(line, script) for line in comments]
-
-
-def mask(text: str, script: Script) -> str:
-    for secret in script.secrets:
-        text = text.replace(secret.value, "<taken out>")
-    return text
-
-
 def _inline(draft: Draft) -> dict[Path, str]:
     """Comments beside values that somebody has to decide on."""
     found: dict[Path, str] = {}
@@ -257,7 +254,7 @@ def _smoke(script: Script, draft: Draft, comments: list[str]) -> str | None:
     if script.settings.target == "slurm" or draft.get(("config", "triplane", "native_script")):
         small.put(("config", "slurm", "sbatch_options", "time"), "10")
     head = ["One node, one accelerator, ten minutes: to try it first.", *comments]
-    return compose(small.ordered(), _masked(head, script), {})[0]
+    return compose(small.ordered(), head, {})[0]
 
 
 def _one(value: str) -> str:
@@ -275,6 +272,3 @@ def _stem(path: str) -> str:
         if name.endswith(suffix) and name != suffix:
             return name.removesuffix(suffix)
     return name or "job"
-
-
-__all__ = ["UNKNOWN", "migrate"]

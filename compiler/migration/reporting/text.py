@@ -55,7 +55,8 @@ def _lines(migration: Migration) -> Iterator[str]:
         yield ""
         yield "changed in the text"
         for edit in migration.edits:
-            yield f"  {edit.line}: `{visible(edit.before)}` -> `{visible(edit.after)}` [{edit.code}]"
+            change = f"`{visible(edit.before)}` -> `{visible(edit.after)}`"
+            yield f"  {edit.line}: {change} [{edit.code}]"
     rows = [(kind, text, ", ".join(map(str, lines[:8]))) for kind, text, lines in facts(migration)]
     if rows:
         yield ""

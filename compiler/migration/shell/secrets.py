@@ -10,22 +10,32 @@ from compiler.migration.shell.body import Body
 from compiler.migration.shell.words import Word
 
 _TOKENS = (
-    ("HF_TOKEN", r"hf_[A-Za-z0-9]{30,}"),
-    ("GITHUB_TOKEN", r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,}"),
-    ("GITLAB_TOKEN", r"glpat-[A-Za-z0-9_-]{20,}"),
-    ("AWS_ACCESS_KEY_ID", r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])"),
-    ("ANTHROPIC_API_KEY", r"sk-ant-[A-Za-z0-9_-]{20,}"),
-    ("OPENAI_API_KEY", r"sk-(?!ant-)[A-Za-z0-9_-]{32,}"),
-    ("GOOGLE_API_KEY", r"AIza[A-Za-z0-9_-]{35}"),
-    ("SLACK_TOKEN", r"xox[abprs]-[A-Za-z0-9-]{10,}"),
-    ("SLACK_WEBHOOK_URL", r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,}"),
-    ("NPM_TOKEN", r"npm_[A-Za-z0-9]{36}"),
-    ("PYPI_TOKEN", r"pypi-[A-Za-z0-9_-]{50,}"),
-    ("TELEGRAM_TOKEN", r"[0-9]{9,10}:AA[A-Za-z0-9_-]{33}"),
-    ("JWT", r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
+    ("HF_TOKEN", ("hf_",), r"hf_[A-Za-z0-9]{30,}"),
+    (
+        "GITHUB_TOKEN",
+        ("ghp_", "gho_", "ghu_", "ghs_", "ghr_", "github_pat_"),
+        r"gh[pousr]_[A-Za-z0-9]{36,}|github_pat_[A-Za-z0-9_]{50,}",
+    ),
+    ("GITLAB_TOKEN", ("glpat-",), r"glpat-[A-Za-z0-9_-]{20,}"),
+    ("AWS_ACCESS_KEY_ID", ("AKIA", "ASIA"), r"(?:AKIA|ASIA)[A-Z0-9]{16}(?![A-Z0-9])"),
+    ("ANTHROPIC_API_KEY", ("sk-ant-",), r"sk-ant-[A-Za-z0-9_-]{20,}"),
+    ("OPENAI_API_KEY", ("sk-",), r"sk-(?!ant-)[A-Za-z0-9_-]{32,}"),
+    ("GOOGLE_API_KEY", ("AIza",), r"AIza[A-Za-z0-9_-]{35}"),
+    ("SLACK_TOKEN", ("xox",), r"xox[abprs]-[A-Za-z0-9-]{10,}"),
+    (
+        "SLACK_WEBHOOK_URL",
+        ("hooks.slack.com",),
+        r"https://hooks\.slack\.com/services/[A-Za-z0-9/]{20,}",
+    ),
+    ("NPM_TOKEN", ("npm_",), r"npm_[A-Za-z0-9]{36}"),
+    ("PYPI_TOKEN", ("pypi-",), r"pypi-[A-Za-z0-9_-]{50,}"),
+    ("TELEGRAM_TOKEN", (":AA",), r"[0-9]{9,10}:AA[A-Za-z0-9_-]{33}"),
+    ("JWT", ("eyJ",), r"eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}"),
 )
-_TOKEN = re.compile(
-    "(?<![A-Za-z0-9_-])(?:" + "|".join(f"(?P<{name}>{form})" for name, form in _TOKENS) + ")"
+"""Name, texts of which one is in every such token, and its form."""
+
+_FORMS = tuple(
+    (name, marks, re.compile(f"(?<![A-Za-z0-9_-])(?:{form})")) for name, marks, form in _TOKENS
 )
 _COMMENTED = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=[\"']?(?P<value>[^\s\"'#;]+)")
 _URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@'\"$]+:(?P<password>[^\s/@'\"${}<>]{3,})@")
@@ -119,9 +129,11 @@ def _logins(body: Body) -> Iterator[Secret]:
 
 
 def _tokens(text: str) -> Iterator[Secret]:
-    for match in _TOKEN.finditer(text):
-        yield _of_match(match.lastgroup or "TOKEN", text, match.span(), match[0])
-    for match in _URL.finditer(text):
+    for name, marks, form in _FORMS:
+        if any(mark in text for mark in marks):
+            for match in form.finditer(text):
+                yield _of_match(name, text, match.span(), match[0])
+    for match in _URL.finditer(text) if "://" in text and "@" in text else ():
         if not _PLACEHOLDER.fullmatch(match["password"]):
             yield _of_match("URL_PASSWORD", text, match.span("password"), match["password"])
 

@@ -1,0 +1,182 @@
+"""Many scripts: which files of a folder are scripts, where each result goes, and all at once.
+
+Work is spread over processes in small parts; only so many are under way that memory stays
+bounded. A file that breaks a process is tried again alone, and counts as unreadable then.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator, Sequence
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass, replace
+from multiprocessing import get_context
+from pathlib import Path, PurePosixPath
+
+from compiler.diagnostics.codes.migration import UNREADABLE
+from compiler.migration.migrating import KEPT, kept_name, migrate
+from compiler.migration.result import Migration, Note, Status
+from compiler.migration.settings import AT_SCRIPT, Settings
+
+LARGEST = 4 << 20
+_PART = 16
+_AHEAD = 4
+_FEW = 40
+_MAGIC = (b"#SBATCH", b"#SLURM")
+_HEAD = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A script to migrate: `path` as shown, `yaml` the file to write (None: none)."""
+
+    path: str
+    yaml: str | None = None
+
+
+def discover(paths: Iterable[str]) -> Iterator[str]:
+    """Every script at the paths: files that are named, and files with directives in folders."""
+    for path in paths:
+        if not Path(path).is_dir():
+            yield path
+            continue
+        for folder, folders, files in os.walk(path):
+            folders[:] = sorted(name for name in folders if not name.startswith("."))
+            for name in sorted(files):
+                found = Path(folder, name)
+                if not name.startswith(".") and _has_directives(found):
+                    yield str(found)
+
+
+def _has_directives(path: Path) -> bool:
+    try:
+        if not path.is_file() or path.stat().st_size > LARGEST:
+            return False
+        with path.open("rb") as file:
+            data = file.read(_HEAD)
+    except OSError:
+        return True  # it will be reported
+    return any(magic in data for magic in _MAGIC) and b"\0" not in data[:1024]
+
+
+def place(scripts: Sequence[str], roots: Sequence[str], out: str | None) -> list[Job]:
+    """Where each result goes: below `out` as the script below its root, one file a script."""
+    if out is None:
+        return [Job(path) for path in scripts]
+    folders = [root.rstrip("/") for root in roots if Path(root).is_dir()]
+    relative = {path: _below(path, folders) for path in scripts}
+    stems = Counter(_yaml(name) for name in relative.values())
+    jobs = []
+    for path, name in relative.items():
+        yaml = _yaml(name)
+        jobs.append(Job(path, f"{out}/{yaml if stems[yaml] == 1 else f'{name}.yaml'}"))
+    return jobs
+
+
+def _below(path: str, folders: Sequence[str]) -> str:
+    for folder in folders:
+        if path.startswith(f"{folder}/"):
+            return path[len(folder) + 1 :]
+    return PurePosixPath(path).name
+
+
+def _yaml(name: str) -> str:
+    path = PurePosixPath(name)
+    return str(path.with_name(f"{path.stem or path.name}.yaml"))
+
+
+def one(job: Job, settings: Settings) -> Migration:
+    """Read, migrate, and write what is to be written; whatever happens, there is a result."""
+    try:
+        return _one(job, settings)
+    except OSError as error:
+        return unreadable(job.path, settings, error.strerror or str(error))
+    except Exception as error:  # noqa: BLE001 (one bad file never stops the rest, and is reported)
+        return unreadable(job.path, settings, f"internal error: {type(error).__name__}: {error}")
+
+
+def _one(job: Job, settings: Settings) -> Migration:
+    path = Path(job.path)
+    if not path.is_file():
+        return unreadable(
+            job.path, settings, "it is no file" if path.exists() else "it is not there"
+        )
+    if path.stat().st_size > LARGEST:
+        return unreadable(job.path, settings, "it is larger than the 4 MiB that slurmctld takes")
+    if settings.submit_folder == AT_SCRIPT:
+        settings = replace(settings, submit_folder=str(path.absolute().parent))
+    migration = migrate(path.read_bytes(), job.path, settings)
+    if job.yaml is not None and migration.yaml is not None:
+        migration = write(migration, Path(job.yaml))
+    return migration
+
+
+def write(migration: Migration, yaml: Path) -> Migration:
+    """Write the YAML, and beside it what else there is: the script, the variant to try first."""
+    assert migration.yaml is not None
+    yaml.parent.mkdir(parents=True, exist_ok=True)
+    text = migration.yaml
+    if migration.script is not None:
+        script = yaml.with_suffix(KEPT)
+        script.write_bytes(migration.script)
+        text = _with_script(text, kept_name(migration.path), str(script))
+    yaml.write_text(text, encoding="utf-8")
+    if migration.smoke is not None:
+        yaml.with_suffix(".smoke.yaml").write_text(migration.smoke, encoding="utf-8")
+    return replace(migration, yaml=text)
+
+
+def _with_script(text: str, before: str, after: str) -> str:
+    """The YAML with the path of the script that was written."""
+    from compiler.migration.composing import scalar
+
+    return text.replace(f"native_script: {scalar(before)}", f"native_script: {scalar(after)}", 1)
+
+
+def unreadable(path: str, settings: Settings, why: str) -> Migration:
+    note = Note(None, UNREADABLE.name, why, UNREADABLE.fix)
+    return Migration(path, Status.UNREADABLE, settings.target, notes=(note,))
+
+
+def run(jobs: Sequence[Job], settings: Settings, workers: int) -> Iterator[Migration]:
+    """The results in the order of the jobs. With one worker, or few scripts, in this process."""
+    if workers <= 1 or len(jobs) < _FEW:
+        yield from (one(job, settings) for job in jobs)
+        return
+    parts = [jobs[at : at + _PART] for at in range(0, len(jobs), _PART)]
+    waiting = deque(parts)
+    while waiting:
+        broken = yield from _pool(waiting, settings, workers)
+        for job in broken:
+            yield _alone(job, settings)
+
+
+def _pool(waiting: deque[Sequence[Job]], settings: Settings, workers: int) -> Iterator[Migration]:
+    """Work through the parts; returns the part at which a process died."""
+    flying: deque[tuple[Sequence[Job], Future[list[Migration]]]] = deque()
+    with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        while waiting or flying:
+            while waiting and len(flying) < workers * _AHEAD:
+                part = waiting.popleft()
+                flying.append((part, pool.submit(_part, part, settings)))
+            part, future = flying.popleft()
+            try:
+                yield from future.result()
+            except BrokenProcessPool:
+                waiting.extendleft(later for later, _ in reversed(flying))
+                return part
+    return ()
+
+
+def _part(jobs: Sequence[Job], settings: Settings) -> list[Migration]:
+    return [one(job, settings) for job in jobs]
+
+
+def _alone(job: Job, settings: Settings) -> Migration:
+    with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:
+        try:
+            return pool.submit(one, job, settings).result()
+        except BrokenProcessPool:
+            return unreadable(job.path, settings, "reading it ended the process")

@@ -1,0 +1,62 @@
+"""The last look before anything leaves: no value of a secret stands in it."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable
+from typing import Any
+
+from compiler.diagnostics.codes.migration_body import SECRET_LEFT
+from compiler.migration.result import Migration, Note, Outcome, Status
+
+TAKEN_OUT = "<taken out>"
+
+
+def scrub(migration: Migration, values: Iterable[str]) -> Migration:
+    """Texts of the report without the values; no file at all where one of them is in it."""
+    values = sorted({value for value in values if value}, key=len, reverse=True)
+    if not values:
+        return migration
+    found = _scrubbed(migration, values)
+    written = [migration.yaml or "", migration.smoke or ""]
+    written.append((migration.script or b"").decode("utf-8", "surrogateescape"))
+    if not any(value in text for value in values for text in written):
+        return dataclasses.replace(
+            found, yaml=migration.yaml, smoke=migration.smoke, script=migration.script
+        )
+    note = Note(
+        None,
+        SECRET_LEFT.name,
+        "a secret stands in a directive, or in another place that is handed on",
+        SECRET_LEFT.fix,
+    )
+    return dataclasses.replace(
+        found,
+        status=Status.BY_HAND,
+        notes=(note, *found.notes),
+        yaml=None,
+        smoke=None,
+        script=None,
+    )
+
+
+def _scrubbed(item: Any, values: list[str]) -> Any:
+    """The same with every text inside it cleaned."""
+    if isinstance(item, Status | Outcome) or item is None:
+        return item
+    if isinstance(item, str):
+        for value in values:
+            if value in item:
+                item = item.replace(value, TAKEN_OUT)
+        return item
+    if isinstance(item, tuple):
+        return tuple(_scrubbed(inner, values) for inner in item)
+    if isinstance(item, dict):
+        return {key: _scrubbed(inner, values) for key, inner in item.items()}
+    if dataclasses.is_dataclass(item) and not isinstance(item, type):
+        fields = {
+            field.name: _scrubbed(getattr(item, field.name), values)
+            for field in dataclasses.fields(item)
+        }
+        return dataclasses.replace(item, **fields)
+    return item
