@@ -84,6 +84,26 @@ def test_a_missing_file_and_a_folder_without_files_are_1(ready):
     assert not (ready.folder / "out").exists()
 
 
+def test_what_may_not_be_read_is_said_and_not_taken_for_nothing(ready, monkeypatch):
+    ready.applied()
+
+    def refuse(path, *more):
+        raise PermissionError(13, "Permission denied", str(path))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "scandir", refuse)
+        for words in commands("tasks"):
+            done = ready.run(*words)
+            assert done.code == 1, (words, done.text)
+            assert "`tasks` cannot be read: Permission denied" in done.text
+    # Records that may not be read are no empty set: nothing is planned on that target.
+    monkeypatch.setattr("compiler.targets.directory.store._records_in", refuse)
+    done = ready.plan("--format", "json")
+    assert done.code == 3
+    assert {work["action"] for work in done.json["works"]} == {"unknown"}
+    assert "Permission denied" in done.json["targets"][0]["reason"]
+
+
 def test_all_errors_of_all_files_come_at_once(ready):
     ready.write("bad/one.yaml", "name: one\nrunn: a\nnum_nodes: x\n")
     ready.write("bad/two.yaml", "name: two\nsetpu: b\nrun: b\n")

@@ -85,9 +85,16 @@ class RecordStore:
 
 
 def recorded_targets(out: Path, set_name: str) -> list[str]:
-    """Targets of which a folder holds records of the set."""
+    """Targets of which a folder holds records of the set, or may hold what cannot be read."""
     folders = _target_folders(out / STATE / set_name)
-    return [folder.name for folder in folders if any(_records_in(folder))]
+    return [folder.name for folder in folders if _may_hold_records(folder)]
+
+
+def _may_hold_records(folder: Path) -> bool:
+    try:
+        return any(_records_in(folder))
+    except OSError:
+        return True
 
 
 def require_inside(paths: Mapping[str, object]) -> None:
@@ -122,5 +129,5 @@ def _target_folders(folder: Path) -> list[Path]:
 def _folders(folder: Path) -> list[Path]:
     try:
         return sorted(path for path in folder.iterdir() if path.is_dir())
-    except (FileNotFoundError, NotADirectoryError):
+    except (FileNotFoundError, NotADirectoryError, PermissionError):
         return []
