@@ -40,8 +40,11 @@ SUCCEEDS = {
 FAILS = {"logs": ("train", *STACK), "cancel": ("train", *STACK)}
 
 
+ELSEWHERE = {"migrate"}  # has tests of its own
+
+
 def test_every_command_is_here():
-    assert {*SUCCEEDS, *FAILS} == set(COMMANDS)
+    assert set(COMMANDS) - ELSEWHERE == {*SUCCEEDS, *FAILS}
 
 
 def test_every_command_succeeds_with_0_and_says_its_result_on_stdout(ready):
