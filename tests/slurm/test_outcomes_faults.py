@@ -5,6 +5,7 @@ from __future__ import annotations
 import getpass
 import random
 import re
+import shutil
 import signal
 import socket
 import stat
@@ -48,6 +49,25 @@ def kill_after(process: subprocess.Popen[str], pattern: str, seconds: float) -> 
     return "".join(said)
 
 
+def apply_after(project: Project, pid: int, *words: str) -> None:
+    """Apply after the process was killed: what it had begun may still be going on.
+
+    Where it had come far enough there is nothing left to do, and no lock is taken.
+    """
+    for _ in range(4):
+        again = project.triplane("apply", "--auto-approve", *words)
+        if again.code == 0:
+            return
+        if again.code == 4:
+            assert "the saved plan no longer matches" in again.err
+            continue
+        assert again.code == 1
+        holder = rf"@{re.escape(socket.gethostname())} pid {pid} plan \w+"
+        assert re.search(f"is locked by .*{holder}; .*triplane unlock", again.err), again.text
+        assert re.search(f"alpha: was held by .*{holder}", project.triplane("unlock").out)
+    pytest.fail(again.text)
+
+
 # Each line begins a call to the cluster, which takes about a tenth of a second.
 @pytest.mark.parametrize("seed", range(4))
 def test_killed_and_applied_again(killed: Project, seed: int) -> None:
@@ -64,16 +84,7 @@ def test_killed_and_applied_again(killed: Project, seed: int) -> None:
     said = kill_after(process, pattern, delay)
     assert process.returncode == -signal.SIGKILL, said
 
-    # Where the killed one had come far enough there is nothing left to do, and no lock is taken.
-    again = killed.triplane("apply", "--auto-approve", *words)
-    if again.code != 0:
-        assert again.code == 1
-        holder = rf"@{re.escape(socket.gethostname())} pid {process.pid} plan \w+"
-        assert re.search(f"is locked by .*{holder}; .*triplane unlock", again.err), again.text
-        unlocked = killed.triplane("unlock")
-        assert re.search(f"alpha: was held by .*{holder}", unlocked.out)
-        killed.apply(*words)
-
+    apply_after(killed, process.pid, *words)
     # A number that the killed one had taken and not used is left out.
     (submitted,) = [run for run in killed.runs_submitted() if run.startswith(f"{work}.")]
     run = int(submitted.rpartition(".")[2])
@@ -85,6 +96,31 @@ def test_killed_and_applied_again(killed: Project, seed: int) -> None:
     assert record["spec"] and record["files"] and record["secrets"]
     assert not list((killed.state / "secrets").glob(f"{work}.*"))
     killed.triplane("unlock")
+
+
+def test_killed_while_slurm_takes_its_time(project: Project) -> None:
+    """What was sent goes on without its sender; whoever looks waits for it."""
+    slow = project.site.write(
+        "alice", "slow/sbatch", '#!/bin/sh\n: >"$0.called"\nsleep 4\nexec /usr/bin/sbatch "$@"\n'
+    )
+    slow.chmod(0o755)
+    bashrc = project.site.home("alice") / ".bashrc"
+    before = bashrc.read_text() if bashrc.exists() else None
+    project.site.write("alice", ".bashrc", f"{before or ''}\nPATH={slow.parent}:$PATH\n")
+    try:
+        project.task("work")
+        process = project.start("apply", "--auto-approve")
+        kill_after(process, "submit ", 0.5)
+        project.site.wait_for(slow.with_name("sbatch.called").exists, 10, "the slow sbatch")
+        apply_after(project, process.pid)
+    finally:
+        if before is None:
+            bashrc.unlink()
+        else:
+            bashrc.write_text(before)
+        shutil.rmtree(slow.parent)
+    assert project.runs_submitted() == ["work.1"]
+    assert project.record("work")["identity"] in project.jobs()
 
 
 def test_the_second_apply_fails_clearly(project: Project) -> None:

@@ -118,6 +118,7 @@ class Forgotten:
     """What was seen and done after the controller had lost all jobs."""
 
     runs: dict[tuple[str, int], RunStatus]
+    waited: int
     same: dict[str, WorkChange]
     rerun: dict[str, WorkChange]
     new: dict[str, WorkChange]
@@ -151,7 +152,8 @@ def forgotten(
         lose_all_jobs(site)
         (project.state / "records/record-lost.1.json").unlink()
 
-        runs, same, rerun = project.runs(), project.plan(), project.plan(rerun=True)
+        runs, waited = project.runs(), project.triplane("wait", "record-lost").code
+        same, rerun = project.plan(), project.plan(rerun=True)
         write("\n: another")
         new, new_with_rerun = project.plan(), project.plan(rerun=True)
         write()
@@ -160,6 +162,7 @@ def forgotten(
         project.apply("--rerun")
         yield Forgotten(
             runs,
+            waited,
             same,
             rerun,
             new,
@@ -203,6 +206,10 @@ def test_state_without_accounting(forgotten: Forgotten, work: str) -> None:
             "never-starts": "run 1 cancelled; again only with --rerun",
         }[work]
     )
+
+
+def test_nobody_waits_for_what_is_not_known(forgotten: Forgotten) -> None:
+    assert forgotten.waited == 102
 
 
 def test_nothing_is_submitted_by_itself(forgotten: Forgotten) -> None:
