@@ -56,6 +56,10 @@ class Unit:
         return (self.header or self.documents[0]).source
 
 
+_OURS = _TASK_FIELDS | _GROUP_FIELDS - {"name"} | {"targets", "set", "config", "secrets"}
+_LONG_NAMES = sorted(name for name in _OURS if len(name) > 4)
+
+
 def classify(data: dict[str, Any]) -> Kind:
     """What one document is on its own; TASK wherever there is doubt."""
     fields = {key for key, value in data.items() if value is not None}
@@ -69,14 +73,17 @@ def classify(data: dict[str, Any]) -> Kind:
 
 
 def is_ours(document: Document) -> bool:
-    """Whether anything in a document says that it is meant for triplane: one known field.
+    """Whether anything in a document says that it is meant for triplane.
 
-    A name alone says nothing beside fields of somebody else's, as in a Conda environment.
+    That is one field of ours, or one that looks misspelt. A name alone says nothing beside
+    fields of somebody else's, as in a Conda environment.
     """
     fields = {key for key, value in document.data.items() if value is not None}
-    known = _TASK_FIELDS | _GROUP_FIELDS - {"name"} | {"targets", "set", "config", "secrets"}
-    is_volume = str(document.data.get("type", "")).startswith(_VOLUME_TYPES)
-    return bool(fields & known) or is_volume or fields <= {"name"}
+    if fields & _OURS or fields <= {"name"}:
+        return True
+    if str(document.data.get("type", "")).startswith(_VOLUME_TYPES):
+        return True
+    return any(suggest(str(key), _LONG_NAMES) for key in fields - {"name"})
 
 
 def detect(documents: Sequence[Document], diagnostics: Diagnostics) -> Unit:

@@ -20,11 +20,18 @@ def test_a_folder(tmp_path):
         "e-volume.yaml": "name: v\ntype: k8s-pvc\nsize: 1Gi\n",
         "f-header.yaml": "name: only\n",
         "g-misspelt.yaml": "nmae: x\nresources: {}\n",
+        "h-misspelt.yaml": "nmae: x\nresuorces: {}\n",
     }
     for name, text in texts.items():
         (tmp_path / name).write_text(text)
     names, codes = found(tmp_path)
-    assert names == ["a-task.yaml", "e-volume.yaml", "f-header.yaml", "g-misspelt.yaml"]
+    assert names == [
+        "a-task.yaml",
+        "e-volume.yaml",
+        "f-header.yaml",
+        "g-misspelt.yaml",
+        "h-misspelt.yaml",
+    ]
     assert codes == ["not-ours"] * 3
 
 

@@ -45,7 +45,7 @@ def main():
 
     per_rank = max(1, options.global_batch_size // world)
     data = batches(tokenizer, options.sequence_length, per_rank, rank, world)
-    for step, batch in zip(range(1, options.max_steps + 1), data):
+    for step, batch in zip(range(1, options.max_steps + 1), data, strict=False):
         loss = model(input_ids=batch, labels=batch).loss
         loss.backward()
         optimizer.step()
