@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import re
+from functools import lru_cache
 
 DNS_LABEL_LIMIT = 63
 _INDEX_DIGITS = 5
@@ -26,6 +27,7 @@ def cut(text: str, limit: int) -> str:
     return f"{text[: limit - 7].rstrip('-')}-{digest}"
 
 
+@lru_cache(maxsize=256)
 def work_label(set_name: str, work: str) -> str:
     """The DNS label of a work of a set, short enough for every name derived from it.
 
@@ -35,6 +37,7 @@ def work_label(set_name: str, work: str) -> str:
     return cut(dns_label(f"{set_name}-{work}"), DNS_LABEL_LIMIT - longest_suffix)
 
 
+@lru_cache(maxsize=256)
 def run_label(set_name: str, work: str, run: int) -> str:
     """The object name of one run: `<set>-[<group>-]<task>-<run>`."""
     return f"{work_label(set_name, work)}-{run}"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
+from functools import lru_cache
 
 from compiler.catalog import resolve_accelerator
 from compiler.diagnostics import Diagnostics
@@ -24,6 +25,7 @@ def resolve_accelerators(task: Task, known: Collection[str], diagnostics: Diagno
     return replace(task, resources=replace(task.resources, candidates=candidates))
 
 
+@lru_cache(maxsize=64)
 def names_of(stack: Stack) -> frozenset[str]:
     """Accelerator names that the stack's partitions, maps and prices use."""
     found: set[str] = set()

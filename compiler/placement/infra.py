@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from compiler.model import Infra, Stack, TargetKind, TargetSpec
 
 KIND_OF_CLOUD = {
@@ -17,7 +19,12 @@ def matching_targets(infra: Infra, stack: Stack) -> list[TargetSpec]:
 
     The second part is a target's key; a Kubernetes context's name or an AWS region works too.
     """
-    return [target for target in stack.targets.values() if _matches(infra, target)]
+    return list(_matching(infra, stack))
+
+
+@lru_cache(maxsize=256)
+def _matching(infra: Infra, stack: Stack) -> tuple[TargetSpec, ...]:
+    return tuple(target for target in stack.targets.values() if _matches(infra, target))
 
 
 def names_for(infra: Infra, stack: Stack) -> list[str]:

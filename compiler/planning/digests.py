@@ -105,6 +105,9 @@ def _memory_request(candidate: Resources) -> str | None:
     return None
 
 
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+
+
 def plain(value: object) -> object:
     """The model as JSON-able data without positions, placement, secrets, and what was not given.
 
@@ -112,20 +115,20 @@ def plain(value: object) -> object:
     same digests.
     """
     kind = type(value)
-    if kind is str or kind is int or kind is float or kind is bool or value is None:
+    if kind in _SCALARS:
         return value
-    if isinstance(value, enum.Enum):
-        return value.value
-    if isinstance(value, Mapping):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, tuple | list):
-        return [plain(item) for item in value]
-    if isinstance(value, frozenset | set):
-        return sorted(str(item) for item in value)
     if kind is Secret:
         return value.name
     if dataclasses.is_dataclass(value):
         return _plain_members(value)
+    if isinstance(value, enum.Enum):
+        return value.value
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [plain(item) for item in value]
+    if isinstance(value, (frozenset, set)):
+        return sorted(str(item) for item in value)
     return str(value)
 
 

@@ -11,6 +11,7 @@ import re
 from itertools import count
 
 _SBATCH_PLAIN = re.compile(r"[A-Za-z0-9@%+=:,./_\[\]()|&*^-]+")
+_SHDQ_ESCAPES = str.maketrans({character: f"\\{character}" for character in '\\"$`'})
 _YAML_ESCAPES = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
@@ -39,7 +40,7 @@ def sh(value: object) -> str:
 
 def shdq(value: object) -> str:
     """Literal text between two double quotes of a shell that stand in the template."""
-    return re.sub(r'([\\"$`])', r"\\\1", checked(value))
+    return checked(value).translate(_SHDQ_ESCAPES)
 
 
 def sbatch(value: object) -> str:
@@ -59,7 +60,7 @@ def sbatch(value: object) -> str:
 def heredoc_delimiter(text: str) -> str:
     """A delimiter that is no line of `text`; the same for nearly all texts, so that a
     difference of two scripts shows what changed and nothing else."""
-    lines = set(text.split("\n"))
+    lines = set(text.split("\n")) if "TRIPLANE_" in text else ()
     return next(delimiter for number in count() if (delimiter := f"TRIPLANE_{number}") not in lines)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 from compiler.diagnostics import Diagnostic, Diagnostics, Related, Severity
@@ -46,7 +46,8 @@ def prepare(work: Work, stack: Stack, diagnostics: Diagnostics) -> Prepared:
     task = resolve_accelerators(work.task, names_of(stack), diagnostics)
     trees = tuple(_trees(task, stack.root, diagnostics))
     # The digest is of what was written: canonical names are the catalogue's.
-    return Prepared(replace(work, task=task), task, trees, digests.spec_fields(work.task))
+    resolved = work if task is work.task else replace(work, task=task)
+    return Prepared(resolved, task, trees, digests.spec_fields(work.task))
 
 
 def place_work(
@@ -63,11 +64,7 @@ def place_work(
     `only` restricts the stack to some of its targets. A task that may go to none of them but
     to others is left out with a note: nothing is chosen.
     """
-    some = stack
-    if only:
-        some = replace(
-            stack, targets={key: spec for key, spec in stack.targets.items() if key in only}
-        )
+    some = _only(stack, tuple(only)) if only else stack
     placement = place(
         prepared.task,
         some,
@@ -80,6 +77,11 @@ def place_work(
     if placement.chosen is None:
         diagnostics.extend(_why_nowhere(prepared, placement, stack, only))
     return placement
+
+
+@lru_cache(maxsize=8)
+def _only(stack: Stack, keys: tuple[str, ...]) -> Stack:
+    return replace(stack, targets={key: stack.targets[key] for key in stack.targets if key in keys})
 
 
 def possible_rows(placement: Placement) -> Iterable[Row]:

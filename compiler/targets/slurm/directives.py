@@ -8,6 +8,7 @@ a word. Reading stops at the first line that is neither blank nor a comment.
 
 from __future__ import annotations
 
+import io
 import re
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from compiler.rendering.quoting import sbatch
 
 MAGIC = "#SBATCH"
 BLANKS = " \t\v\f\r"
+_PLAIN = re.compile(rf"[^{BLANKS}\\\\\"'#]+(?=[{BLANKS}]|\Z)")  # a word as it stands
 _SEPARATOR = re.compile(rf"(?:hetjob|packjob)(?=[{BLANKS}]|$)", re.IGNORECASE)
 
 
@@ -77,6 +79,8 @@ def is_separator(text: str, at: int = 0) -> bool:
 
 def _word(text: str, at: int) -> tuple[str | None, int]:
     """The word that begins at `at` (None: nothing that sbatch takes for one), and its end."""
+    if plain := _PLAIN.match(text, at):
+        return plain[0], plain.end()
     word: list[str] | None = None
     quote = ""
     escaped = False
@@ -109,7 +113,8 @@ def _word(text: str, at: int) -> tuple[str | None, int]:
 
 def header(script: str) -> Iterator[tuple[int, list[str]]]:
     """(1-based line number, words) of every directive that sbatch would see."""
-    for number, line in enumerate(script.split("\n"), start=1):
+    for number, ended in enumerate(io.StringIO(script, newline="\n"), start=1):
+        line = ended.removesuffix("\n")
         if line.startswith(MAGIC):
             yield number, words(line.removeprefix(MAGIC))
         elif line.strip(BLANKS) and not line.lstrip(BLANKS).startswith("#"):

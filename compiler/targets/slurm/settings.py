@@ -9,10 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 from compiler.diagnostics import Span
-from compiler.model import Origin, TargetKind
+from compiler.model import Origin, Stack, TargetKind
 from compiler.model.config import scoped
 from compiler.targets.interface import Job
 
@@ -50,26 +51,17 @@ class Settings:
     def __init__(self, job: Job) -> None:
         self._job = job
         self._cluster = job.target.key
-        stack = job.stack
-        config, origin = _map(stack.config), stack.origin.child("config")
-        self._general = _step(Layer(config, origin), "slurm")
         self._task = _step(Layer(job.task.config, job.task.origin.child("config")), "slurm")
-        active = job.task.config.get("active_workspace") or stack.workspace
+        active = job.task.config.get("active_workspace") or job.stack.workspace
         self.workspace = str(active or _DEFAULT_WORKSPACE)
-        workspaces = _step(Layer(config, origin), "workspaces")
-        self._workspace = _step(_step(workspaces, self.workspace), "slurm")
 
     def value(self, key: str) -> Any:
         """The value of `slurm.<key>` that holds here, None if there is none."""
-        job = self._job
-        return scoped(
-            job.stack.config,
-            TargetKind.SLURM,
-            self._cluster,
-            self.workspace,
-            job.task.config,
-            key,
-        )
+        stack, cluster, workspace = self._job.stack, self._cluster, self.workspace
+        if key not in self._task.values:
+            return _of_stack(stack, cluster, workspace, key)
+        config = self._job.task.config
+        return scoped(stack.config, TargetKind.SLURM, cluster, workspace, config, key)
 
     def workspace_value(self, key: str) -> Setting | None:
         """`account`, `qos` or `partition` from the stack's own `workspaces`."""
@@ -94,8 +86,7 @@ class Settings:
             found = (_setting(_step(layer, "quota"), key) for layer in layers)
             return next(filter(None, found), None)
 
-        of_workspace = [*_narrowed(self._workspace, self._cluster, partition)]
-        in_general = [*_narrowed(self._general, self._cluster, partition)]
+        in_general, of_workspace = self._layers(partition)
         return (
             first([self._task])
             or first(reversed(of_workspace))
@@ -105,15 +96,31 @@ class Settings:
 
     def sbatch_options(self, partition: str | None) -> Iterator[Layer]:
         """Every scope's map, weakest first."""
-        layers = (
-            *_narrowed(self._general, self._cluster, partition),
-            *_narrowed(self._workspace, self._cluster, partition),
-            self._task,
-        )
-        for layer in layers:
+        in_general, of_workspace = self._layers(partition)
+        for layer in (*in_general, *of_workspace, self._task):
             options = _step(layer, "sbatch_options")
             if options.values:
                 yield options
+
+    def _layers(self, partition: str | None) -> tuple[tuple[Layer, ...], tuple[Layer, ...]]:
+        return _layers(self._job.stack, self._cluster, self.workspace, partition)
+
+
+@lru_cache(maxsize=256)
+def _of_stack(stack: Stack, cluster: str, workspace: str, key: str) -> Any:
+    """What holds for every task that says nothing itself: the same for thousands of them."""
+    return scoped(stack.config, TargetKind.SLURM, cluster, workspace, {}, key)
+
+
+@lru_cache(maxsize=64)
+def _layers(
+    stack: Stack, cluster: str, workspace: str, partition: str | None
+) -> tuple[tuple[Layer, ...], tuple[Layer, ...]]:
+    """The stack's sections in general and of the workspace, each from weak to strong."""
+    config = Layer(_map(stack.config), stack.origin.child("config"))
+    general = _step(config, "slurm")
+    own = _step(_step(_step(config, "workspaces"), workspace), "slurm")
+    return tuple(_narrowed(general, cluster, partition)), tuple(_narrowed(own, cluster, partition))
 
 
 def _narrowed(general: Layer, cluster: str, partition: str | None) -> Iterator[Layer]:

@@ -16,7 +16,8 @@ from compiler.targets.slurm.directives import Unreadable, header
 from compiler.targets.slurm.options import parse_version, table
 
 _LIMIT = 4 << 20  # Slurm's default max_script_size
-_HEREDOC = re.compile(r"<<'(TRIPLANE_[0-9a-f]+)'(?: \|\| :)?$")
+_DIRECTIVE = re.compile(r"^#SBATCH .*\n?", re.MULTILINE)
+_HEREDOC = re.compile(r"<<'(TRIPLANE_[0-9a-f]+)'(?: \|\| :)?$", re.MULTILINE)
 _QUOTED = re.compile(r"'[^']*'")
 _HEX = re.compile(r"[0-9a-f]{64}")
 
@@ -52,21 +53,17 @@ _sound: set[str] = set()
 
 def _shape(text: str) -> str:
     """The script without its data. What breaks out of its quotes is left in, and so is new."""
-    lines = []
-    delimiter: str | None = None
-    for line in text.split("\n"):
-        if delimiter is not None:
-            if line == delimiter:
-                delimiter = None
-            continue
-        if line.startswith("#SBATCH "):
-            continue
-        lines.append(line)
-        if match := _HEREDOC.search(line):
-            delimiter = match[1]
-    if delimiter is not None:
-        return text
-    return _HEX.sub("0", _QUOTED.sub("''", "\n".join(lines)))
+    script = _DIRECTIVE.sub("", text) + "\n"
+    parts = []
+    at = 0
+    while match := _HEREDOC.search(script, at):
+        end = script.find(f"\n{match[1]}\n", match.end())
+        if end < 0:
+            return text
+        parts.append(script[at : match.end()])
+        at = end + 1 + len(match[1])
+    parts.append(script[at:])
+    return _HEX.sub("0", _QUOTED.sub("''", "".join(parts)))
 
 
 def _parse(text: str) -> str | None:
