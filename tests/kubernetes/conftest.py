@@ -7,8 +7,39 @@ from typing import Any
 
 import pytest
 
+from tests.kubernetes.contract_runs import apply_runs
+from tests.kubernetes.golden_runs import GoldenRuns
 from tests.kubernetes.project import Maker, Project, name_of
 from tests.kubernetes_site import KubernetesSite
+
+
+@pytest.fixture(scope="session")
+def golden_runs(kubernetes_site: KubernetesSite) -> Iterator[GoldenRuns]:
+    """Golden jobs on the real node, from the moment on at which they were started."""
+    made = GoldenRuns(kubernetes_site)
+    made.start()
+    yield made
+    made.clean()
+
+
+@pytest.fixture(scope="session")
+def contract_runs(
+    kubernetes_site: KubernetesSite, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Project]:
+    """A set whose runs show the runtime contract."""
+    made = Project(kubernetes_site, tmp_path_factory.mktemp("runs"), "runs", real=True)
+    apply_runs(made)
+    yield made
+    made.clean()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _start_early(request: pytest.FixtureRequest) -> None:
+    """What takes a minute by itself begins before the tests that need no waiting."""
+    wanted = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
+    for name in ("contract_runs", "golden_runs"):
+        if name in wanted:
+            request.getfixturevalue(name)
 
 
 @pytest.fixture

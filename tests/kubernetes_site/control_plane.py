@@ -11,7 +11,8 @@ from .build import binary, shared
 from .certificates import Authority
 from .model import Folder, SiteError, free_port, listens
 
-# Besides the defaults: what is tested is refused or changed by these.
+# A test waits for what a controller would otherwise spread over seconds.
+_IN_A_HURRY = ("--kube-api-qps=500", "--kube-api-burst=1000")
 _STAGES = ("node/fast/node-*.yaml", "pod/fast/pod-*.yaml", "pod/chaos/pod-*.yaml")
 
 
@@ -48,6 +49,7 @@ def start(folder: Folder) -> dict[str, object]:
         "--bind-address=127.0.0.1",
         f"--secure-port={ports['manager']}",
         "--controllers=*",
+        *_IN_A_HURRY,
     )
     folder.start(
         "scheduler",
@@ -56,6 +58,7 @@ def start(folder: Folder) -> dict[str, object]:
         "--leader-elect=false",
         "--bind-address=127.0.0.1",
         f"--secure-port={ports['scheduler']}",
+        *_IN_A_HURRY,
     )
     _start_kwok(folder, config, ports["kwok"])
     return {"ports": ports}

@@ -29,7 +29,8 @@ def lines(cluster: Cluster, record: Record, *, follow: bool, tail: int | None) -
     job = next((ref for ref in seen.stored.objects if ref.kind == "Job"), None) if seen else None
     if seen is None or job is None:
         raise WorkFailed(f"{cluster.target}: nothing is left of {record.run_key} to read")
-    several = int(seen.job["spec"].get("completions") or 1) > 1 if seen.job else True
+    there = cluster.client.find(cluster.kinds.path(job))
+    several = there is None or int(there["spec"].get("completions") or 1) > 1
     if not follow:
         for pod in _pods(cluster, job.namespace, job.name):
             for line in _of_pod(cluster, pod, follow=False, tail=tail):
