@@ -1,4 +1,4 @@
-"""All tests on a fresh Debian 13: Python 3.13, Slurm 24.11, and every step of the set-up."""
+"""The tests on a fresh Debian 13: Python 3.13, Slurm 24.11, and every step of the set-up."""
 
 from __future__ import annotations
 
@@ -10,14 +10,24 @@ from tests.long.machines import fresh_machine, last_line
 
 pytestmark = [pytest.mark.long, pytest.mark.timeout(5400)]
 
+# What `make test` does. Kubernetes is left out: its programs are the same on every Debian, and
+# they would be built again.
+STEPS = """\
+set -e
+export CI=true DEBIAN_FRONTEND=noninteractive
+apt-get update -qq
+apt-get install -y -qq --no-install-recommends make
+make lint
+.venv/bin/python -m tests.slurm_site install
+.venv/bin/python -m pytest --ignore=tests/kubernetes
+"""
 
-def test_ci_passes_on_a_fresh_debian_13():
+
+def test_all_pass_on_a_fresh_debian_13():
     with fresh_machine("trixie") as machine:
-        # Not even make is there: .ci/run installs what it needs.
-        output = machine.run("bash", ".ci/run", timeout=5000)
+        output = machine.run("bash", "-c", STEPS, timeout=5000)
         closing = last_line(output)
-        print(closing)
-        assert re.search(r"\b\d{3,} passed", closing), closing
+        assert re.search(r"\b\d{4,} passed", closing), closing
         assert not re.search(r"failed|error|skipped", closing), output[-5000:]
         assert machine.run(".venv/bin/python", "-V").startswith("Python 3.13")
         assert machine.run("slurmctld", "-V").startswith("slurm-wlm 24.11")
