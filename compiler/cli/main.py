@@ -33,6 +33,7 @@ COMMANDS = {
     "destroy": "Remove what a set owns, after a plan.",
     "check": "Ask each target of a stack whether it can be used.",
     "unlock": "Break the locks that a dead apply left behind.",
+    "migrate": "Turn sbatch scripts into task YAML, with a report.",
     "schema": "Print a JSON Schema.",
     "explain": "Explain a field of the dialect.",
     "catalog": "List accelerators and the instance types that have them.",

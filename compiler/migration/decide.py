@@ -114,6 +114,9 @@ def _options(script: Script) -> Iterator[Note]:
             yield _note(
                 body_codes.OPTION_ALONE, _line(script, name), f"`--{name}` has no place in a task"
             )
+    if "," in options.get("partition", ""):
+        text = f"whichever of {options['partition']} is free first"
+        yield _note(body_codes.OPTION_ALONE, _line(script, "partition"), text)
     export = options.get("export")
     if export is not None and export.upper() != "ALL":
         text = f"`--export={export}` chooses what the script gets of the environment"

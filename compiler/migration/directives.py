@@ -344,6 +344,24 @@ def _export(mapping: Mapping, given: Given) -> None:
     hand_on(mapping, given)
 
 
+def _time(mapping: Mapping, given: Given) -> None:
+    if not mapping.on_slurm and not mapping.keeps:
+        _lost(mapping, given)
+        return
+    value = mapping.value(given.name)
+    if value == "UNLIMITED":
+        text = "no limit of its own keeps a job from backfill and before a maintenance"
+        mapping.say(given, Outcome.DECISION, codes.NO_LIMIT, text)
+        return
+    if _TIME.fullmatch(given.value or ""):
+        hand_on(mapping, given)
+        return
+    hand_on(mapping, given, value, f"`{given.value}` is {value}")
+
+
+_TIME = re.compile(r"\d+(:\d{1,2}){0,2}|\d+-\d{1,2}(:\d{1,2}){0,2}")
+
+
 def _dependency(mapping: Mapping, given: Given) -> None:
     if mapping.on_slurm or mapping.keeps:
         hand_on(mapping, given)
@@ -365,6 +383,8 @@ _RULES: dict[str, Callable[[Mapping, Given], None]] = {
     "chdir": _folder,
     "export": _export,
     "dependency": _dependency,
+    "time": _time,
+    "time-min": _time,
     **dict.fromkeys(_MEMORY, _memory),
     **dict.fromkeys(_GPU_OPTIONS, _gpus),
     **dict.fromkeys(_FILES, _file),

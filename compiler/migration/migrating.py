@@ -90,7 +90,7 @@ def _migrated(script: Script) -> Migration:
     if settings.target != "slurm" and not settings.keep:
         from compiler.migration.elsewhere import translate
 
-        moved = translate(script, reasons)
+        moved, reasons = translate(script, reasons)
         keeps = moved is None
     else:
         moved = None
@@ -105,6 +105,11 @@ def _migrated(script: Script) -> Migration:
         draft.put(("resources", "infra"), "k8s")
     else:
         draft.put(("resources", "infra"), "aws")
+    if not keeps and on_slurm:
+        # What sbatch gives where nothing is said: a CPU, and the memory that goes with it. The
+        # dialect's own defaults are others.
+        draft.put(("resources", "cpus"), 1)
+        draft.put(("resources", "memory"), 0)
     map_directives(Mapping(script, draft, keeps, on_slurm))
     changes, secrets = take_out(script, body_codes.SECRET.name)
     keys = private_keys(script.text)
@@ -152,7 +157,7 @@ def _write_body(
         if moved is not None:
             said.extend(moved.notes)
         return None
-    path = kept_name(script.path) if changes else script.path
+    path = kept_name(script.path) if changes or settings.made else script.path
     draft.put(("config", "triplane", "native_script"), path)
     if settings.arguments:
         draft.put(("config", "triplane", "native_arguments"), list(settings.arguments))
@@ -160,7 +165,7 @@ def _write_body(
         draft.put(("envs", "SLURM_SUBMIT_DIR"), settings.submit_folder)
     if script.job_name != draft.task["name"]:
         draft.put(("envs", "SLURM_JOB_NAME"), script.job_name)
-    if not changes:
+    if not changes and not settings.made:
         return None
     return apply(script.text.encode("utf-8", "surrogateescape"), changes)
 

@@ -69,7 +69,14 @@ def _header(script: Script) -> Iterator[Note]:
 
 def _submission(script: Script) -> Iterator[Note]:
     """What the submitting shell adds: folder, arguments, variables."""
-    if folder_of(script) is None and script.header.components:
+    if script.settings.target != "slurm":
+        yield _note(
+            body_codes.SUBMIT_FOLDER,
+            None,
+            "relative paths start in ~/sky_workdir, no longer in the folder of the submission",
+            "Bring the folder along: `workdir: DIR`.",
+        )
+    elif folder_of(script) is None and script.header.components:
         yield _note(
             body_codes.SUBMIT_FOLDER,
             None,

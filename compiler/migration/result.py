@@ -41,8 +41,9 @@ class Status(enum.StrEnum):
     UNREADABLE = "unreadable"
 
     @property
-    def has_yaml(self) -> bool:
-        return self in (Status.TRANSLATED, Status.KEPT)
+    def is_failure(self) -> bool:
+        """Whether the script itself is wrong, or cannot be read."""
+        return self in (Status.REFUSED, Status.UNREADABLE)
 
 
 @dataclass(frozen=True, slots=True)

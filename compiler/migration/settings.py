@@ -19,7 +19,7 @@ class Settings:
     `submit_folder` is the absolute folder from which sbatch is called, AT_SCRIPT, or None where
     nobody knows. `command` are options of a command line, `arguments` what stands behind the
     script there. `keep` leaves every script as it is. `shim` exports Slurm's variables on
-    other targets.
+    other targets. `made`: the script is in no file, but made of a command line.
     """
 
     target: str = "slurm"
@@ -33,3 +33,4 @@ class Settings:
     keep: bool = False
     shim: bool = False
     smoke: bool = False
+    made: bool = False

@@ -34,6 +34,13 @@ if TYPE_CHECKING:
         wait,
     )
     from compiler.workflow.loading import Loaded, Work, load, load_stack
+    from compiler.workflow.migration import (
+        migrate,
+        migrate_command,
+        migrate_script,
+        migration_settings,
+    )
+    from compiler.workflow.migration_check import Checked, checked
     from compiler.workflow.once import plan_runs
     from compiler.workflow.planner import Planned, PlanOptions, plan
     from compiler.workflow.rendering import Rendering, render
@@ -45,6 +52,7 @@ if TYPE_CHECKING:
 # `validate` never waits for what only `apply` needs.
 _HOME = {
     "Applied": "compiler.workflow.apply",
+    "Checked": "compiler.workflow.migration_check",
     "Diagnostics": "compiler.diagnostics",
     "Explanation": "compiler.workflow.explanation",
     "Loaded": "compiler.workflow.loading",
@@ -62,11 +70,16 @@ _HOME = {
     "apply_plan": "compiler.workflow.apply",
     "cancel": "compiler.workflow.live",
     "check": "compiler.workflow.live",
+    "checked": "compiler.workflow.migration_check",
     "diff": "compiler.workflow.tree_diff",
     "explain": "compiler.workflow.explanation",
     "load": "compiler.workflow.loading",
     "load_stack": "compiler.workflow.loading",
     "logs": "compiler.workflow.live",
+    "migrate": "compiler.workflow.migration",
+    "migrate_command": "compiler.workflow.migration",
+    "migrate_script": "compiler.workflow.migration",
+    "migration_settings": "compiler.workflow.migration",
     "open_plan": "compiler.workflow.saved",
     "plan": "compiler.workflow.planner",
     "plan_destroy": "compiler.workflow.destroy",
@@ -81,6 +94,7 @@ _HOME = {
 
 __all__ = [
     "Applied",
+    "Checked",
     "Diagnostics",
     "Explanation",
     "Loaded",
@@ -98,11 +112,16 @@ __all__ = [
     "apply_plan",
     "cancel",
     "check",
+    "checked",
     "diff",
     "explain",
     "load",
     "load_stack",
     "logs",
+    "migrate",
+    "migrate_command",
+    "migrate_script",
+    "migration_settings",
     "open_plan",
     "plan",
     "plan_destroy",

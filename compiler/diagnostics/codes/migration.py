@@ -189,6 +189,14 @@ HETJOB = Code(
     "Write a job group, a task for each part; the parts' demands are in the report.",
     example="#SBATCH hetjob",
 )
+NO_LIMIT = Code(
+    "migrate-no-limit",
+    _WARNING,
+    "The script asks for no time limit.",
+    "Such a job waits for ever before a maintenance; triplane never submits one.",
+    "Give a limit, or leave it to the partition's.",
+    example="#SBATCH --time=UNLIMITED",
+)
 DEPENDENCY = Code(
     "migrate-dependency",
     _WARNING,
@@ -196,6 +204,13 @@ DEPENDENCY = Code(
     "A number in a script is that of one submission.",
     "Write a pipeline (`---` between tasks), or hand the number over when it is known.",
     example="#SBATCH --dependency=afterok:123",
+)
+CHECK = Code(
+    "migrate-check",
+    _NOTE,
+    "How the task compares with its script, field by field.",
+    "The task was rendered back to sbatch; both were read as sbatch reads them.",
+    "Look at what is weaker or different.",
 )
 MAIL = Code(
     "migrate-mail",

@@ -45,6 +45,11 @@ class Summary:
     def total(self) -> int:
         return sum(self.by_status.values())
 
+    @property
+    def exit_code(self) -> int:
+        """1 where a script is refused or unreadable."""
+        return int(any(self.by_status[str(status)] for status in Status if status.is_failure))
+
     def statuses(self) -> Iterator[tuple[str, int]]:
         """Every status that occurs, in the order of Status."""
         for status in Status:

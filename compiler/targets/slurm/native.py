@@ -34,6 +34,12 @@ UNLOCKED = frozenset(
         *("ntasks-per-core", "ntasks-per-gpu", "ntasks-per-node", "ntasks-per-socket"),
         *("ntasks-per-tres", "open-mode", "output", "partition", "requeue", "tres-per-task"),
         *("wait-all-nodes", "clusters", "cluster", "get-user-env"),
+        *("container-image", "container-mounts", "container-workdir", "container-name"),
+        *("container-save", "container-mount-home", "no-container-mount-home"),
+        *("container-remap-root", "no-container-remap-root", "container-entrypoint"),
+        *("no-container-entrypoint", "container-entrypoint-log", "container-writable"),
+        *("container-readonly", "container-env", "image", "imagevolume", "volume", "module"),
+        *("ear", "ear-policy", "ear-verbose", "environment", "uenv", "view"),
     }
 )
 """What `sbatch_options` of a kept script may say beyond what they may say in general."""
