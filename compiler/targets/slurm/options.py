@@ -29,8 +29,9 @@ class Option:
 
     `argument` is none, required or optional; `since` and `until` the first version that has
     it and the last, as (year, month), None where that lies outside of 20.11 to 25.05. `role`
-    says who gives it: user, task (the compiler, `instead` names the field), or client (it
-    means something to whoever calls sbatch, and nothing to a job).
+    says who gives it: user, task (the compiler, `instead` names the field), client (it means
+    something to whoever calls sbatch, and nothing to a job), or plugin (a site's own; only a
+    script that is kept may say it).
     """
 
     name: str
@@ -144,7 +145,8 @@ def _faults(
 ) -> Iterator[Diagnostic]:
     option = table().get(name)
     where = f"{layer.where}.{key}"
-    if option is None or not option.exists_in(parse_version(version)):
+    plugin = option is not None and option.role == "plugin" and name not in unlocked
+    if option is None or plugin or not option.exists_in(parse_version(version)):
         yield _unknown(name, key, layer, version, option)
     elif name in controlled or (option.role == "task" and name not in unlocked):
         source = controlled.get(name) or option.instead
