@@ -8,10 +8,11 @@ A *deployer* touches the world: it observes, and executes one change at a time.
 from __future__ import annotations
 
 import enum
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from compiler.diagnostics import WorkFailed
 from compiler.model import Group, Resources, Stack, TargetKind, TargetSpec, Task, names
 from compiler.rendering.filetree import FileTree
 
@@ -132,6 +133,20 @@ class Step:
     uploads: tuple[FileTree, ...] = ()
     secret_values: Mapping[str, str] = field(default_factory=dict, repr=False)
     fields: Mapping[str, str] = field(default_factory=dict)
+
+
+class PreviewRefused(WorkFailed):
+    """What a platform would not take. `places` has, for each diagnostic, the path of the
+    artifact and the platform's own name of the field, empty where it named none."""
+
+    def __init__(
+        self,
+        message: str,
+        diagnostics: Sequence[Diagnostic],
+        places: Sequence[tuple[str, str]],
+    ) -> None:
+        super().__init__(message, diagnostics=diagnostics)
+        self.places = tuple(places)
 
 
 Progress = Callable[[str], None]

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler.diagnostics import Diagnostics, WorkFailed, WrongUsage
+from compiler.diagnostics import Diagnostics, WrongUsage
 from compiler.model import Deployer, Stack, TargetSpec
 from compiler.placement import Placement, Row
 from compiler.planning.changes import Preview, removal_change, work_change
@@ -15,8 +15,8 @@ from compiler.planning.outcomes import Action, Decision, Policy, decide
 from compiler.planning.plan import WorkChange
 from compiler.planning.states import ObservedRun, RunState
 from compiler.rendering.artifact import Artifact
-from compiler.targets.interface import Job
-from compiler.targets.registry import merge_keys_of, pending_fields_of
+from compiler.targets.interface import Job, PreviewRefused
+from compiler.targets.registry import merge_keys_of, pending_fields_of, target_of
 from compiler.workflow import compile as compiling
 from compiler.workflow import places
 from compiler.workflow.arguments import PlanOptions
@@ -140,28 +140,29 @@ class WorkPlanner:
         desired = desired_of(
             job, prepared, placement, artifacts, said, ad_hoc=self._is_ad_hoc(prepared)
         )
-        desired = replace(desired, preview=self._preview_of(prepared, row, said))
+        desired = replace(desired, preview=self._preview_of(prepared, job, said))
         change = work_change(desired, last, decision, merge_keys_of(row.target))
         if change.action.changes or said.has_errors:
             self.diagnostics.extend(said)
         return change
 
     def _preview_of(
-        self, prepared: Prepared, row: Row, said: Diagnostics
+        self, prepared: Prepared, job: Job, said: Diagnostics
     ) -> Callable[[tuple[Artifact, ...]], Preview]:
         """Asks a deployer that can tell what it would get; its refusals are errors of the plan."""
-        ask = getattr(self.world.deployers.get(row.target.key), "preview", None)
+        ask = getattr(self.world.deployers.get(job.target.key), "preview", None)
+        locate = getattr(target_of(job.target.kind), "locate", None)
 
         def preview(artifacts: tuple[Artifact, ...]) -> Preview:
             if ask is None or not artifacts:
                 return Preview()
             try:
                 return ask(artifacts)
-            except WorkFailed as error:
-                if not error.diagnostics:
-                    raise
-                span = prepared.task.origin.span()
-                said.extend(replace(item, span=item.span or span) for item in error.diagnostics)
+            except PreviewRefused as error:
+                by_path = {artifact.path: artifact for artifact in artifacts}
+                for item, (path, field) in zip(error.diagnostics, error.places, strict=True):
+                    span = locate(job, by_path[path], field) if field and locate else None
+                    said.add(replace(item, span=span or prepared.task.origin.span()))
                 return Preview()
 
         return preview

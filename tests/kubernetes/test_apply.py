@@ -248,6 +248,9 @@ def test_what_the_server_refuses_is_an_error_of_the_plan(project: Project):
     done = project.triplane("plan")
     assert done.code == 1
     assert "must be less than or equal to cpu limit" in done.text
+    written = project.folder.joinpath("tasks/train.yaml").read_text().splitlines()
+    line = next(at for at, text in enumerate(written, 1) if "limits:" in text)
+    assert f"tasks/train.yaml:{line}:" in done.text
 
 
 def test_capacity_counts_free_devices(new_project: Maker, kubernetes_site):

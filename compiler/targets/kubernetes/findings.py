@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from compiler.diagnostics import Code, Diagnostic, Related, Span
@@ -90,6 +91,19 @@ def locator(job: Job, settings: Settings, body: Mapping) -> Locate:
         return None
 
     return locate
+
+
+def nearest(locate: Locate, field: str) -> Span | None:
+    """The position of a field such as `spec.template.spec.containers[0].image`, or of the
+    innermost part of it that somebody wrote."""
+    path: Path = tuple(
+        int(step) if step.isdigit() else step for step in re.findall(r"[^.\[\]]+", field)
+    )
+    while path:
+        if span := locate(path, False):
+            return span
+        path = path[:-1]
+    return None
 
 
 def _in_metadata(job: Job, layers: tuple[Layer, ...], field: str, key: str) -> Span | None:

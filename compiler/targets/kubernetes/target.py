@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from compiler.diagnostics import Diagnostic, Diagnostics, Severity
+from compiler.diagnostics import Diagnostic, Diagnostics, Severity, Span
 from compiler.diagnostics.codes import kubernetes as codes
 from compiler.diagnostics.codes.targets import FIELD_REFUSED
 from compiler.model import Resources, Stack, TargetSpec, Task
@@ -74,6 +74,13 @@ class KubernetesTarget:
     def project(self, stack: Stack, target: TargetSpec) -> tuple[Artifact, ...]:
         """Nothing belongs to a cluster as a whole."""
         return ()
+
+    def locate(self, job: Job, artifact: Artifact, field: str) -> Span | None:
+        """Where the user wrote what became `field` of an object, as the API server names it."""
+        import yaml
+
+        body = yaml.load(artifact.text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
+        return findings.nearest(findings.locator(job, settings_of(job), body), field)
 
     def verify(self, artifact: Artifact, target: TargetSpec) -> Iterable[Diagnostic]:
         """Check a manifest strictly against the schemas of the target's version."""

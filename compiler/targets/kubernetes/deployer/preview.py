@@ -8,6 +8,7 @@ from typing import Any
 from compiler.diagnostics import Diagnostic, WorkFailed
 from compiler.planning.changes import Preview
 from compiler.rendering.artifact import Artifact
+from compiler.targets.interface import PreviewRefused
 from compiler.targets.kubernetes.deployer import owned
 from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.execute import bodies, require_ours, send
@@ -22,7 +23,7 @@ def preview(cluster: Cluster, artifacts: Iterable[Artifact]) -> Preview:
     """
     texts: dict[str, str] = {}
     taken: list[str] = []
-    refused: list[WorkFailed] = []
+    refused: list[tuple[Ref, WorkFailed]] = []
     for ref, body in bodies(cluster, artifacts):
         try:
             require_ours(cluster, ref)
@@ -30,17 +31,29 @@ def preview(cluster: Cluster, artifacts: Iterable[Artifact]) -> Preview:
         except ApiRefused as error:
             if error.is_forbidden:
                 return Preview(notes=(f"not compared by the server: {error.action} is forbidden",))
-            refused.append(error)
+            refused.append((ref, error))
             continue
         except WorkFailed as error:
-            refused.append(error)
+            refused.append((ref, error))
             continue
         texts[ref.path] = owned.canonical(answer)
         taken += [f"{ref.address} {item.field} was set by {item.manager}" for item in conflicts]
     if refused:
-        said: list[Diagnostic] = [item for error in refused for item in error.diagnostics]
-        raise WorkFailed("; ".join(str(error) for error in refused), diagnostics=said)
+        raise _all_of(refused)
     return Preview(texts, tuple(taken))
+
+
+def _all_of(refused: list[tuple[Ref, WorkFailed]]) -> WorkFailed:
+    """One failure for all objects. One that has no diagnostic (a network, say) comes first."""
+    said: list[Diagnostic] = []
+    places: list[tuple[str, str]] = []
+    for ref, error in refused:
+        if not error.diagnostics:
+            return error
+        field = error.field if isinstance(error, ApiRefused) else ""
+        said += error.diagnostics
+        places += [(ref.path, field)] * len(error.diagnostics)
+    return PreviewRefused("; ".join(str(error) for _, error in refused), said, places)
 
 
 def _asked(cluster: Cluster, ref: Ref, body: dict[str, Any]):

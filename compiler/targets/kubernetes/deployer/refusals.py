@@ -15,6 +15,7 @@ _VERBS = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DE
 _WEBHOOK = re.compile(r'admission webhook "([^"]+)" denied the request')
 _QUOTA = re.compile(r"exceeded quota: (\S+?),")
 _POLICY = re.compile(r"ValidatingAdmissionPolicy '([^']+)'")
+_TYPED = re.compile(r"\): \.?([\w.\[\]=\"-]+): ")
 _INVALID = re.compile(r"failed to create typed patch object|strict decoding error|unknown field")
 
 
@@ -58,6 +59,15 @@ class ApiRefused(WorkFailed):
             for item in self.details.get("causes") or ()
             if item.get("reason") == "FieldManagerConflict"
         )
+
+    @property
+    def field(self) -> str:
+        """The first field that the server names (`spec.template...`), empty for none."""
+        for item in self.details.get("causes") or ():
+            if item.get("field"):
+                return str(item["field"]).lstrip(".")
+        match = _TYPED.search(self.words)
+        return match[1] if match else ""
 
     @property
     def is_forbidden(self) -> bool:
