@@ -201,7 +201,7 @@ def test_faults_of_the_stack_are_shown_in_the_stack() -> None:
 
 def test_table_is_sound() -> None:
     rows = table().values()
-    assert {row.role for row in rows} == {"user", "task", "client"}
+    assert {row.role for row in rows} == {"user", "task", "client", "plugin"}
     assert {row.argument for row in rows} == {"none", "required", "optional"}
     shorts = [row.short for row in rows if row.short]
     assert len(shorts) == len(set(shorts))
