@@ -172,6 +172,15 @@ def hetjob(script: Script) -> Note:
     return _note(codes.HETJOB, None, f"the job has {count} parts with demands of their own")
 
 
+def parts(script: Script) -> tuple[Note, ...]:
+    """What each part of a heterogeneous job asks for, in sbatch's own words."""
+    found = []
+    for number, component in enumerate(script.header.components):
+        demands = ", ".join(f"{name}={value}" for name, value in sorted(component.settings.items()))
+        found.append(Note(None, codes.HETJOB.name, f"part {number}: {demands or 'nothing'}"))
+    return tuple(found)
+
+
 def _line(script: Script, *names: str) -> int | None:
     """The line of the first of these options that was given."""
     for name in names:

@@ -50,10 +50,11 @@ def edits(data: bytes, changes: Iterable[Change]) -> tuple[Edit, ...]:
 
 def take_out(script: Script, code: str) -> tuple[list[Change], tuple[FoundSecret, ...]]:
     """Changes that put the names of secrets for their values, and the secrets by name."""
-    names = _names(script.secrets)
+    names = _names(sorted(script.secrets, key=lambda secret: secret.how == "comment"))
     changes: list[Change] = []
     lines: dict[str, list[int]] = {}
     left: set[str] = set()
+    used: set[str] = set()
     for secret in script.secrets:
         name = names[secret.value]
         lines.setdefault(name, []).append(secret.line)
@@ -61,9 +62,11 @@ def take_out(script: Script, code: str) -> tuple[list[Change], tuple[FoundSecret
         if text is None:
             left.add(name)
             continue
+        if text != _REMOVED:
+            used.add(name)
         changes.append(Change(secret.start, secret.end, text, secret.line, code, _REMOVED))
     found = tuple(
-        FoundSecret(name, tuple(dict.fromkeys(where)), name not in left)
+        FoundSecret(name, tuple(dict.fromkeys(where)), name not in left, name in used)
         for name, where in lines.items()
     )
     return changes, found

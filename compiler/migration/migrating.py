@@ -25,7 +25,7 @@ from compiler.migration.result import (
 )
 from compiler.migration.running import header_comments, run_text
 from compiler.migration.script import Script, take_apart
-from compiler.migration.scrubbing import scrub
+from compiler.migration.scrubbing import scrub, without
 from compiler.migration.settings import Settings
 from compiler.migration.shell.secrets import private_keys
 
@@ -45,11 +45,13 @@ def migrate(
     script = take_apart(data, path, settings, table or option_table(settings.version))
     status, why = _what_it_is(script)
     if status is not None:
+        said = _ignored(script) if status is Status.REFUSED else notes(script)
+        parts = decide.parts(script) if status is Status.BY_HAND else ()
         found = Migration(
             path=path,
             status=status,
             target=settings.target,
-            notes=(why, *(notes(script) if status is not Status.REFUSED else _ignored(script))),
+            notes=(why, *parts, *said),
             facts=script.facts,
             request=dict(script.options),
         )
@@ -111,15 +113,19 @@ def _migrated(script: Script) -> Migration:
         draft.put(("resources", "cpus"), 1)
         draft.put(("resources", "memory"), 0)
     map_directives(Mapping(script, draft, keeps, on_slurm))
+    if draft.get(("resources", "memory")) == 0 and not keeps:
+        draft.comments[("resources", "memory")] = "not asked for: the partition's default"
     changes, secrets = take_out(script, body_codes.SECRET.name)
     keys = private_keys(script.text)
-    if secrets:
-        draft.put(("secrets",), {secret.name: None for secret in secrets})
+    needed = {secret.name: None for secret in secrets if secret.in_use}
+    if needed:
+        draft.put(("secrets",), needed)
     said = sorted([*notes(script), *_about_secrets(secrets, keys)], key=lambda note: note.line or 0)
     sanitised = _write_body(script, draft, changes, keeps, moved, said)
     if keys or any(not secret.taken_out for secret in secrets):
         return _by_hand(script, draft, reasons, said, secrets)
-    comments = header_comments(script)
+    values = [secret.value for secret in script.secrets]
+    comments = [without(line, values) for line in header_comments(script)]
     yaml, lines = compose(draft.ordered(), comments, _inline(draft))
     return Migration(
         path=script.path,
@@ -195,7 +201,10 @@ def _about_secrets(secrets: tuple[FoundSecret, ...], keys: list[int]) -> list[No
     found = []
     for secret in secrets:
         where = ", ".join(map(str, secret.lines))
-        if secret.taken_out:
+        if not secret.in_use and secret.taken_out:
+            text = f"a key stands in a comment (line {where})"
+            found.append(_note(body_codes.SECRET, secret.lines[0], text))
+        elif secret.taken_out:
             text = f"the value of `{secret.name}` stands in the script (line {where})"
             found.append(_note(body_codes.SECRET, secret.lines[0], text))
         else:
@@ -214,8 +223,8 @@ def _edits(script: Script, changes: list[Change], moved) -> tuple[Edit, ...]:
 
 
 def _inline(draft: Draft) -> dict[Path, str]:
-    """Comments beside values that somebody has to decide on."""
-    found: dict[Path, str] = {}
+    """Comments beside values: what they stand for, and what somebody has to decide on."""
+    found: dict[Path, str] = dict(draft.comments)
     for entry in draft.entries:
         if entry.outcome is Outcome.DECISION and entry.path is not None:
             found[entry.path] = f"decide: {entry.message}"

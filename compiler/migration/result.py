@@ -72,11 +72,15 @@ class Note:
 
 @dataclass(frozen=True, slots=True)
 class FoundSecret:
-    """A secret by the name under which it is handed over; its value is nowhere."""
+    """A secret by the name under which it is handed over; its value is nowhere.
+
+    `in_use`: the script needs the value; one that only stands in a comment it does not.
+    """
 
     name: str
     lines: tuple[int, ...]
     taken_out: bool
+    in_use: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,15 +40,20 @@ def scrub(migration: Migration, values: Iterable[str]) -> Migration:
     )
 
 
+def without(text: str, values: Iterable[str]) -> str:
+    """The text with a mark for every value."""
+    for value in values:
+        if value and value in text:
+            text = text.replace(value, TAKEN_OUT)
+    return text
+
+
 def _scrubbed(item: Any, values: list[str]) -> Any:
     """The same with every text inside it cleaned."""
     if isinstance(item, Status | Outcome) or item is None:
         return item
     if isinstance(item, str):
-        for value in values:
-            if value in item:
-                item = item.replace(value, TAKEN_OUT)
-        return item
+        return without(item, values)
     if isinstance(item, tuple):
         return tuple(_scrubbed(inner, values) for inner in item)
     if isinstance(item, dict):

@@ -15,7 +15,7 @@ NATIVE_UNFIT = Code(
     Severity.ERROR,
     "A script that should be kept as it is cannot be submitted.",
     "sbatch refuses a script without `#!`, with a NUL byte, or beyond the size limit.",
-    "Mend the script; where it is no UTF-8, convert it.",
+    "Mend the script.",
     example="config: {triplane: {native_script: notes.txt}}",
 )
 NATIVE_DIFFERS = Code(

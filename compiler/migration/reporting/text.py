@@ -50,6 +50,8 @@ def _lines(migration: Migration) -> Iterator[str]:
         for secret in migration.secrets:
             lines = ", ".join(map(str, secret.lines))
             done = "hand it over with --secret" if secret.taken_out else "take it out by hand"
+            if secret.taken_out and not secret.in_use:
+                done = "only in a comment, taken out"
             yield f"  {secret.name}  line {lines}: {done}"
     if migration.edits:
         yield ""

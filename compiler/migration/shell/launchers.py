@@ -82,9 +82,13 @@ def launches(body: Body) -> Iterator[Launch]:
             continue
         if name == "accelerate" and [word.literal for word in command.words[1:2]] != ["launch"]:
             continue
-        yield Launch(kind, name, _flags(command, 1), command)
         if kind is Kind.STEP:
+            end = step(command).program or len(command.words)
+            flags = tuple(word.text for word in command.words[1:end])
+            yield Launch(kind, name, flags, command)
             yield from _inner(command)
+            continue
+        yield Launch(kind, name, _flags(command, 1), command)
 
 
 def _kind(name: str) -> Kind | None:

@@ -7,8 +7,8 @@ one says something else, that is said.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 
 from compiler.diagnostics import Diagnostic, Diagnostics, Span
@@ -17,6 +17,7 @@ from compiler.model import Resources, Task, names
 from compiler.rendering.artifact import Artifact, ArtifactKind
 from compiler.rendering.environment import render
 from compiler.rendering.filetree import NATIVE_SCRIPT
+from compiler.rendering.quoting import heredoc
 from compiler.targets.interface import Job
 from compiler.targets.slurm import options, requests
 from compiler.targets.slurm.directives import Unreadable, directive, header
@@ -43,14 +44,6 @@ UNLOCKED = frozenset(
     }
 )
 """What `sbatch_options` of a kept script may say beyond what they may say in general."""
-
-
-@dataclass(frozen=True, slots=True)
-class Rendered:
-    """Directives in the order of the script, and what the template needs beside them."""
-
-    directives: tuple[tuple[str, str | None], ...]
-    text: str
 
 
 def conflicts(task: Task, resources: Resources, place: Span) -> Iterator[Diagnostic]:
@@ -95,7 +88,7 @@ def render_native(job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
         "run_folder": run_folder,
         "set_name": job.stack.set_name,
         "run_key": run_key,
-        "text": text,
+        "writing": writing(text, '"$SCRIPT"'),
         "env": list(_env(job).items()),
         "arguments": job.task.native_arguments,
         "handed_secrets": handed,
@@ -126,14 +119,30 @@ def _text(job: Job, diagnostics: Diagnostics) -> str | None:
         fault = "it holds a NUL byte"
     elif len(data) > _LIMIT:
         fault = "it is larger than the 4 MiB that slurmctld takes"
-    try:
-        text = data.decode()
-    except UnicodeDecodeError as error:
-        fault = f"byte {error.start} is no UTF-8"
     if fault is not None:
         diagnostics.add(codes.NATIVE_UNFIT.at(place, f"`{job.task.native_script}`: {fault}"))
         return None
-    return text
+    return data.decode("utf-8", "surrogateescape")
+
+
+def writing(text: str, target: str) -> str:
+    """Commands that write the script to `target`, a shell word, byte for byte.
+
+    A script in another encoding has bytes (here: surrogate escapes) that this one cannot hold:
+    it is written as an escaped string.
+    """
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        escaped = re.sub(r"([\\'])", r"\\\1", text).replace("\r", "\\r")
+        shown = "".join(
+            f"\\x{ord(character) - 0xDC00:02x}" if "\udc80" <= character <= "\udcff" else character
+            for character in escaped
+        )
+        # An escape must not take the letters behind it for its own.
+        shown = re.sub(r"(\\x[0-9a-f]{2})(?=[0-9A-Fa-f])", r"\1'$'", shown)
+        return f"printf %s $'{shown}' >{target}\n"
+    return heredoc(text, target)
 
 
 def _env(job: Job) -> Mapping[str, str]:

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --time=10
+if [ -e x ]; then
+./run.x

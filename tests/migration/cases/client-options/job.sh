@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --parsable --wait --test-only
+#SBATCH --verbose
+./run.x

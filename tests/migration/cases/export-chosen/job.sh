@@ -1,0 +1,5 @@
+#!/bin/bash
+#SBATCH --export=NONE
+#SBATCH --get-user-env
+source ~/.bashrc
+./run.x

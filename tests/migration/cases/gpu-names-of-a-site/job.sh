@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --gres=gpu:tesla:1
+#SBATCH -C gpu&hbm80g
+python train.py

@@ -1,0 +1,4 @@
+#!/bin/bash
+#SBATCH --nodes={{nodes}}
+#SBATCH --time=10
+./run.x

@@ -1,0 +1,3 @@
+#!/usr/bin/env -S bash -eu
+#SBATCH --time=10
+./run.x

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --time=0-230:00
+./run.x

@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --workdir=/scratch/me
+./run.x

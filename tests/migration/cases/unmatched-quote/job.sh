@@ -1,0 +1,3 @@
+#!/bin/bash
+#SBATCH --comment="never closed
+./run.x
