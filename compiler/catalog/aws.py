@@ -194,6 +194,7 @@ def _disk_fits(row: InstanceType, asked: LocalDisk | None) -> bool:
     return abs(row.local_disk_gb - asked.size_gb) <= 1
 
 
+@cache
 def counts_of(accelerator: str) -> tuple[float, ...]:
     """How many of this accelerator one AWS instance can have, ascending; () for none."""
     canonical = resolve_accelerator(accelerator).name

@@ -170,8 +170,11 @@ def _contradiction(resources: Resources, row: InstanceType) -> tuple[str, str] |
 
 
 def _too_dear(row: InstanceType, resources: Resources, region: str) -> bool:
-    limit, usd = resources.max_hourly_cost, aws.price(row.name, region)
-    return limit is not None and usd is not None and usd > limit
+    limit = resources.max_hourly_cost
+    if limit is None:
+        return False
+    usd = aws.price(row.name, region)
+    return usd is not None and usd > limit
 
 
 def _cost(resources: Resources, row: InstanceType, region: str) -> NoChoice:

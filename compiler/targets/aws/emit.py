@@ -18,6 +18,7 @@ from compiler.targets.interface import Job
 
 _STATIC = ("__main__.py", "common/permissions.py", "common/runs.py")
 _PROJECT_LIMIT = 100
+_KINDS = {"py": ArtifactKind.PROGRAM, "sh": ArtifactKind.SHELL, "env": ArtifactKind.SHELL}
 
 
 def literal(text: str) -> str:
@@ -80,8 +81,7 @@ def emit_project(stack: Stack, target: TargetSpec) -> tuple[Artifact, ...]:
 
 def _artifact(path: str, text: str, name: str) -> Artifact:
     suffix = path.rpartition(".")[2]
-    kinds = {"py": ArtifactKind.PROGRAM, "sh": ArtifactKind.SHELL, "env": ArtifactKind.SHELL}
-    return Artifact(path, text, kinds.get(suffix, ArtifactKind.CONFIG), name)
+    return Artifact(path, text, _KINDS.get(suffix, ArtifactKind.CONFIG), name)
 
 
 def _run_url(job: Job, workload: Workload) -> str:

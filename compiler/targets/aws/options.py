@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from compiler.model import Stack, TargetSpec
 
@@ -47,6 +48,7 @@ def region_of(target: TargetSpec) -> str:
     return str(target.options.get("region") or target.key)
 
 
+@lru_cache(maxsize=64)
 def options_of(target: TargetSpec, stack: Stack | None = None) -> AwsOptions:
     """The target's own keys; what it leaves open comes from the stack's `config.aws`."""
     own = target.options

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 
 from compiler.catalog import InstanceType
 from compiler.diagnostics import Diagnostics
@@ -83,4 +83,9 @@ def scripts_of(job: Job, instance: InstanceType, region: str, job_env: str) -> d
 
 def digests_of(files: Mapping[str, str]) -> list[tuple[str, str]]:
     """(file name, sha256 in hex) of every script."""
-    return [(name, hashlib.sha256(text.encode()).hexdigest()) for name, text in files.items()]
+    return [(name, _digest(text)) for name, text in files.items()]
+
+
+@lru_cache(maxsize=64)  # most of the texts are the same in every run
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()

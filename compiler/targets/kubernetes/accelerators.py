@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from functools import lru_cache
 
 from compiler.catalog.accelerators import Family, accelerators, family, tpu_slice
 from compiler.model import Accelerator
@@ -222,6 +223,7 @@ FAMILIES: Mapping[Family, FamilyRow] = {
 }
 
 
+@lru_cache(maxsize=256)
 def select(accelerator: Accelerator, scheme: str) -> Selection:
     """What pods on nodes labelled by `scheme` need. Raise NoSelection where that is unknown."""
     kind = family(accelerator.name)
