@@ -13,7 +13,7 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
-from . import image
+from . import cgroups, image
 from .api import Api
 from .control_plane import program
 from .model import Folder, SiteError, free_port
@@ -38,7 +38,8 @@ def start(folder: Folder, api: Api) -> dict[str, str]:
     _import_images(home)
     _start_dns(folder, home, gateway)
     api.apply(*_sending_rules())
-    _start_kubelet(folder, home, gateway)
+    cgroups.create(bridge)
+    _start_kubelet(folder, home, gateway, group=bridge)
     folder.wait("the real node", lambda: _is_ready(api), "kubelet")
     return {"bridge": bridge, "gateway": gateway}
 
@@ -58,6 +59,7 @@ def stop(folder: Folder, bridge: str) -> None:
     for state in sorted((home / "cni-state").glob("*/*")):
         _remove_namespace(state)
     subprocess.run(["ip", "link", "del", bridge], capture_output=True)
+    cgroups.remove(bridge)
 
 
 def _start_containerd(folder: Folder, home: Path, bridge: str, network) -> None:
@@ -108,7 +110,7 @@ def _start_dns(folder: Folder, home: Path, gateway: str) -> None:
     folder.start("coredns", program("coredns"), "-conf", home / "Corefile")
 
 
-def _start_kubelet(folder: Folder, home: Path, gateway: str) -> None:
+def _start_kubelet(folder: Folder, home: Path, gateway: str, group: str) -> None:
     body = {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
@@ -122,6 +124,7 @@ def _start_kubelet(folder: Folder, home: Path, gateway: str) -> None:
         },
         "authorization": {"mode": "AlwaysAllow"},
         "cgroupDriver": "cgroupfs",
+        "cgroupRoot": f"/{group}",
         "failSwapOn": False,
         "failCgroupV1": False,
         "oomScoreAdj": 0,  # a container may not be allowed to lower it
@@ -166,7 +169,7 @@ def _sending_rules() -> tuple[dict, dict]:
         'value: object.spec.containers[0].image.startsWith("localhost/") '
         f'? object.spec.containers[0].image : "{SHELL_IMAGE}"}}, '
         'JSONPatch{op: "add", path: "/spec/containers/0/resources", '
-        'value: Object.spec.containers.resources{requests: {"cpu": "10m", "memory": "16Mi"}}}'
+        'value: Object.spec.containers.resources{requests: {"cpu": "30m", "memory": "16Mi"}}}'
         "]"
     )
     rule = {

@@ -1,0 +1,41 @@
+"""A control group of its own for each site's kubelet.
+
+A kubelet ends whatever it does not know below its root group: two of them on one machine with
+one root would end each other's pods.
+"""
+
+from __future__ import annotations
+
+import contextlib
+from pathlib import Path
+
+_MOUNT = Path("/sys/fs/cgroup")
+_UNIFIED = _MOUNT / "cgroup.controllers"
+
+
+def create(name: str) -> None:
+    """Make the group in every hierarchy of this machine."""
+    for hierarchy in _hierarchies():
+        (hierarchy / name).mkdir(exist_ok=True)
+    if _UNIFIED.exists():
+        for controller in _UNIFIED.read_text().split():
+            with contextlib.suppress(OSError):  # one that cannot be delegated here
+                (_MOUNT / "cgroup.subtree_control").write_text(f"+{controller}")
+
+
+def remove(name: str) -> None:
+    """Remove the group and what is left below it; a group with processes stays."""
+    for hierarchy in _hierarchies():
+        group = hierarchy / name
+        if not group.is_dir():
+            continue
+        below = sorted((path for path in group.rglob("*") if path.is_dir()), reverse=True)
+        for path in (*below, group):
+            with contextlib.suppress(OSError):
+                path.rmdir()
+
+
+def _hierarchies() -> list[Path]:
+    if _UNIFIED.exists():
+        return [_MOUNT]
+    return [path for path in sorted(_MOUNT.iterdir()) if path.is_dir() and not path.is_symlink()]
