@@ -25,7 +25,7 @@ def deploy() -> None:
         TAGS,
         statements=[
             permissions.archive(
-                "317457fd2a2a8bf6dc49b532f4010a2cef865c2b819c7a2b872dbb90316d3a79",
+                "b8b2d9f4364b9574043a9cc3793bd52ea79211717bac1fa64e01669961252fd1",
             ),
             permissions.parameter(
                 "/demo/hf_token",
