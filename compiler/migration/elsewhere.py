@@ -50,7 +50,7 @@ _BLOCKING_OPTIONS = {
     "image": codes.CONTAINER,
 }
 _ANOTHER_VALUE = ("$", "BASHPID", "SRANDOM", "EPOCHSECONDS", "EPOCHREALTIME")
-_SEED = "RANDOM=$(cksum <<<\"$SKYPILOT_TASK_ID\" | cut -d ' ' -f 1)"
+_SEED = "RANDOM=$SKYPILOT_INTERNAL_JOB_ID"
 
 _FIRST = 'head -n 1 <<<"$SKYPILOT_NODE_IPS"'
 _ALL = "printf '%s\\n' \"$SKYPILOT_NODE_IPS\""

@@ -7,15 +7,15 @@ import re
 from compiler.migration.script import Script
 from compiler.rendering.quoting import sh
 
-_NUMBER = "$(cksum <<<\"$SKYPILOT_TASK_ID\" | cut -d ' ' -f 1)"
-_LIST = '$(paste -s -d , <<<"$SKYPILOT_NODE_IPS")'
+_NUMBER = '"$SKYPILOT_INTERNAL_JOB_ID"'
+_LIST = "\"${{SKYPILOT_NODE_IPS//$'\\n'/,}}\""
 _RANK = '"$SKYPILOT_NODE_RANK"'
 _NODES = '"$SKYPILOT_NUM_NODES"'
 _GPUS = '"$SKYPILOT_NUM_GPUS_PER_NODE"'
 
 _FORMS = {
-    "SLURM_JOB_ID": f'"{_NUMBER}"',
-    "SLURM_JOBID": f'"{_NUMBER}"',
+    "SLURM_JOB_ID": _NUMBER,
+    "SLURM_JOBID": _NUMBER,
     "SLURM_JOB_NUM_NODES": _NODES,
     "SLURM_NNODES": _NODES,
     "SLURM_NTASKS": "{tasks}",
@@ -24,8 +24,8 @@ _FORMS = {
     "SLURM_NODEID": _RANK,
     "SLURM_PROCID": _RANK,
     "SLURM_LOCALID": "0",
-    "SLURM_JOB_NODELIST": f'"{_LIST}"',
-    "SLURM_NODELIST": f'"{_LIST}"',
+    "SLURM_JOB_NODELIST": _LIST,
+    "SLURM_NODELIST": _LIST,
     "SLURM_GPUS_ON_NODE": _GPUS,
     "SLURM_GPUS_PER_NODE": _GPUS,
     "SLURM_CPUS_PER_TASK": "{cpus}",
