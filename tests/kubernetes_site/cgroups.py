@@ -7,6 +7,8 @@ one root would end each other's pods.
 from __future__ import annotations
 
 import contextlib
+import os
+import signal
 from pathlib import Path
 
 _MOUNT = Path("/sys/fs/cgroup")
@@ -21,6 +23,15 @@ def create(name: str) -> None:
         for controller in _UNIFIED.read_text().split():
             with contextlib.suppress(OSError):  # one that cannot be delegated here
                 (_MOUNT / "cgroup.subtree_control").write_text(f"+{controller}")
+
+
+def kill(name: str) -> None:
+    """End every process of the site's pods."""
+    for hierarchy in _hierarchies():
+        for path in (hierarchy / name).rglob("cgroup.procs"):
+            for pid in path.read_text().split():
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(int(pid), signal.SIGKILL)
 
 
 def remove(name: str) -> None:

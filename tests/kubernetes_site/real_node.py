@@ -48,9 +48,8 @@ def stop(folder: Folder, bridge: str) -> None:
     """End the node with everything that runs on it."""
     home = folder.path / "node"
     folder.stop(["kubelet"])
+    cgroups.kill(bridge)
     if folder.running("containerd"):
-        for task in _ctr(home, "tasks", "ls", "-q").split():
-            _ctr(home, "tasks", "kill", "--signal", "KILL", task)
         for task in _ctr(home, "containers", "ls", "-q").split():
             _ctr(home, "tasks", "rm", "--force", task)
             _ctr(home, "containers", "rm", task)
@@ -232,7 +231,10 @@ def _ip(*words: str) -> str:
 
 def _ctr(home: Path, *words: str) -> str:
     command: Sequence[str] = ("ctr", "-a", f"{home}/containerd.sock", "-n", "k8s.io", *words)
-    done = subprocess.run(command, capture_output=True, text=True)
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    except subprocess.TimeoutExpired:
+        return ""
     return done.stdout if done.returncode == 0 else ""
 
 
