@@ -68,6 +68,8 @@ def _nodes(settings: dict[str, str], changes: dict[str, str]) -> None:
     if most and least > most:
         raise Refused(f"--nodelist names {least} nodes, --nodes asks for at most {most}")
     _plane(settings, least, tasks)
+    if given is not None:
+        settings["nodes"] = nodes_text(least, most)
     if not is_set or tasks is None:
         return
     most = min(most, tasks)

@@ -97,13 +97,19 @@ def read(text: str, table: OptionTable, command: Sequence[Given] = ()) -> Header
             for index in range(found.components):
                 component, foreign = _component(text, found, index, table, command, settings)
                 components.append(component)
-                settings = {
-                    name: value for name, value in component.settings.items() if name in INHERITED
-                }
+                settings = _handed_on(component.settings)
         except _Stop as stop:
             refusal = stop.refusal
     old = next((d.line for d in found.directives if d.magic == lines.OLD_MAGIC), None)
     return Header(shebang, found, tuple(components), refusal, old, foreign)
+
+
+def _handed_on(settings: Mapping[str, str]) -> dict[str, str]:
+    """What the next component starts with."""
+    found = {name: value for name, value in settings.items() if name in INHERITED}
+    if found.get("export", "ALL").upper() != "ALL" and "get-user-env" in found:
+        found["get-user-env"] = "0"  # as sbatch leaves it behind
+    return found
 
 
 class _Stop(Exception):

@@ -26,6 +26,7 @@ INHERITED = frozenset(
         *("open-mode", "output", "parsable", "prefer", "priority", "profile", "propagate", "qos"),
         *("reboot", "requeue", "reservation", "signal", "test-only", "time", "time-min"),
         *("uid", "wait", "wait-all-nodes", "wckey", "extra"),
+        "hint",  # through the environment: sbatch sets SLURM_HINT, and reads it again
     }
 )
 """What the later components of a heterogeneous job take over from those before them."""
