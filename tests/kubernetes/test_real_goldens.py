@@ -6,7 +6,8 @@ import pytest
 
 from tests.kubernetes.golden_runs import FAILS, ODD_VALUES, RUNS, GoldenRuns
 
-pytestmark = pytest.mark.kubernetes
+# Long until they are shown to be steady: pods that really run want a quiet machine.
+pytestmark = [pytest.mark.kubernetes, pytest.mark.long]
 
 
 @pytest.mark.parametrize("place", RUNS)

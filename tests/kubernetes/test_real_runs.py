@@ -9,7 +9,8 @@ import pytest
 from compiler.planning.states import RunState
 from tests.kubernetes.project import Project
 
-pytestmark = pytest.mark.kubernetes
+# Long until they are shown to be steady: pods that really run want a quiet machine.
+pytestmark = [pytest.mark.kubernetes, pytest.mark.long]
 
 
 def _logs(project: Project, work: str, *options: str) -> list[str]:
