@@ -34,7 +34,8 @@ _OURS = ("verbose", "test-only", "(null)")  # given to sbatch here; umask has no
 _CLOCK = ("begin", "deadline")  # sbatch makes a date of them
 # What is said about a later component, when the first has been printed.
 _REFUSAL = re.compile(
-    r"Try |fatal: |error: (?:Invalid (?:directive|numeric|--(?!bbf))|invalid |unrecognized|Maximum node|\")"
+    r"Try |fatal: |error: (?:Invalid (?:directive|numeric|--(?!bbf))|invalid |unrecognized"
+    r"|Maximum node|\")"
 )
 _PREFIX = "sbatch: "
 SECONDS = 10.0
