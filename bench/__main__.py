@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("reading", "startup", "throughput", "peers")
+NAMES = ("reading", "startup", "throughput", "peers", "migration")
 
 
 def main(names: list[str]) -> int:
