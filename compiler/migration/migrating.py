@@ -126,7 +126,11 @@ def _migrated(script: Script) -> Migration:
         return _by_hand(script, draft, reasons, said, secrets)
     values = [secret.value for secret in script.secrets]
     comments = [without(line, values) for line in header_comments(script)]
-    yaml, lines = compose(draft.ordered(), comments, _inline(draft))
+    try:
+        yaml, lines = compose(draft.ordered(), comments, _inline(draft))
+    except ValueError as error:
+        said.insert(0, _note(codes.UNWRITABLE, None, str(error)))
+        return _by_hand(script, draft, reasons, said, secrets)
     return Migration(
         path=script.path,
         status=Status.KEPT if keeps else Status.TRANSLATED,

@@ -181,6 +181,13 @@ UNREADABLE = Code(
     "Nothing is known of it.",
     "Make it readable.",
 )
+UNWRITABLE = Code(
+    "migrate-unwritable",
+    _WARNING,
+    "A value of the script cannot stand in a YAML file.",
+    "YAML is text; bytes that are no UTF-8 and some control characters are none.",
+    "Write the value in UTF-8, or leave it out.",
+)
 HETJOB = Code(
     "migrate-hetjob",
     _WARNING,
