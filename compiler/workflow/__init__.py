@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from compiler.diagnostics import Diagnostics
+    from compiler.migration.reporting.writing import write_report
     from compiler.workflow.apply import Applied, StepResult, apply_plan
     from compiler.workflow.destroy import plan_destroy
     from compiler.workflow.explanation import Explanation, explain
@@ -90,6 +91,7 @@ _HOME = {
     "unlock": "compiler.workflow.live",
     "validate": "compiler.workflow.validation",
     "wait": "compiler.workflow.live",
+    "write_report": "compiler.migration.reporting.writing",
 }
 
 __all__ = [
@@ -132,6 +134,7 @@ __all__ = [
     "unlock",
     "validate",
     "wait",
+    "write_report",
 ]
 
 

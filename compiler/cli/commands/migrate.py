@@ -14,7 +14,6 @@ from compiler.cli import options, output
 
 _BY_SUFFIX = {".json": "json", ".md": "markdown", ".html": "html", ".htm": "html", ".txt": "text"}
 _EVERY = 200
-_SEPARATOR = "--"
 
 
 @click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": True})
@@ -114,7 +113,7 @@ def _watched(results: Iterator, count: int, quiet: bool) -> Iterator:
 
 def _report(results: Iterator, format: str, report_path: str | None, out, single: bool) -> int:
     """Write the report to where it belongs; returns the exit code."""
-    from compiler.migration.reporting.writing import write_report
+    from compiler.workflow import write_report
 
     if report_path is not None:
         suffix = Path(report_path).suffix.lower()
