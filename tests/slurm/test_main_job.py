@@ -152,7 +152,7 @@ def test_status_logs_and_wait(main_job: MainJob) -> None:
         assert [line.removeprefix(f"(rank {rank}) ") for line in mine] == (
             project.log(WORK, rank).splitlines()
         )
-    assert len(logs.out.splitlines()) == 8
+    assert logs.out.count("(rank ") == 8  # srun may have a word to say as well
     assert project.triplane("wait", WORK, "--timeout", 60).code == 0
 
 

@@ -82,7 +82,8 @@ def test_killed_and_applied_again(killed: Project, seed: int) -> None:
 
     process = killed.start("apply", "--auto-approve", *words)
     said = kill_after(process, pattern, delay)
-    assert process.returncode == -signal.SIGKILL, said
+    # On a busy machine it may have come to its end just before.
+    assert process.returncode in (-signal.SIGKILL, 0), said
 
     apply_after(killed, process.pid, *words)
     # A number that the killed one had taken and not used is left out.
