@@ -75,10 +75,10 @@ def _numbers(script: Request, task: Request) -> Iterator[Comparison]:
         if kinds[0] != kinds[1]:
             verdict = Verdict.STRONGER if kinds[0] is None else Verdict.DIFFERENT
         yield Comparison("gpu type", kinds[0], kinds[1], verdict)
-    for field, theirs, ours in (("other gres", script.other_gres, task.other_gres),):
-        if theirs or ours:
-            verdict = Verdict.EQUAL if theirs == ours else Verdict.DIFFERENT
-            yield Comparison(field, ",".join(theirs) or None, ",".join(ours) or None, verdict)
+    if script.other_gres or task.other_gres:
+        verdict = Verdict.EQUAL if script.other_gres == task.other_gres else Verdict.DIFFERENT
+        names = [",".join(request.other_gres) or None for request in (script, task)]
+        yield Comparison("other gres", names[0], names[1], verdict)
 
 
 def _memory(request: Request) -> int | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
@@ -153,7 +153,9 @@ def run(jobs: Sequence[Job], settings: Settings, workers: int) -> Iterator[Migra
             yield _alone(job, settings)
 
 
-def _pool(waiting: deque[Sequence[Job]], settings: Settings, workers: int) -> Iterator[Migration]:
+def _pool(
+    waiting: deque[Sequence[Job]], settings: Settings, workers: int
+) -> Generator[Migration, None, Sequence[Job]]:
     """Work through the parts; returns the part at which a process died."""
     flying: deque[tuple[Sequence[Job], Future[list[Migration]]]] = deque()
     with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:

@@ -8,9 +8,10 @@ from compiler.diagnostics.codes import migration as codes
 from compiler.diagnostics.codes import migration_body as body_codes
 from compiler.migration import decide
 from compiler.migration.composing import compose
-from compiler.migration.directives import Mapping, map_directives
+from compiler.migration.directives import map_directives
 from compiler.migration.draft import Draft, task_name
 from compiler.migration.editing import Change, apply, edits, take_out
+from compiler.migration.mapping import Mapping
 from compiler.migration.notes import notes
 from compiler.migration.reading.options import OptionTable, option_table
 from compiler.migration.result import (

@@ -111,7 +111,7 @@ def _interactive(
     program = " ".join(map(shlex.quote, left))
     name = left[0].rpartition("/")[2] or command
     if command == "srun":
-        own = []
+        own: list[str] = []
         for item in found:
             if item.option.name in _OWN and item.option.name not in ("pty", "interactive"):
                 own += words[item.word : item.value_word + 1]

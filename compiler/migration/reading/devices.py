@@ -116,7 +116,7 @@ def memory_binding(text: str) -> str:
 
 def layout(text: str) -> str:
     """`sockets[:cores[:threads]]`, each a number, a range or `*`; the least of each is kept."""
-    shown = []
+    shown: list[str | None] = []
     for part in [*text.split(":"), "", ""][:3]:
         match = re.fullmatch(r"([0-9]+)([km]?)(?:-([0-9]+)[km]?)?", part, re.IGNORECASE)
         if not part or part[0] == "*":

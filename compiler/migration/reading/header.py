@@ -162,7 +162,9 @@ def _component(
         message = str(error)
         option = re.search(r"--([a-z-]+)", message)
         last = next((g for g in reversed(reader.given) if option and g.name == option[1]), None)
-        raise _Stop(Refusal(message, last.line if last else None, last and last.name)) from None
+        raise _Stop(
+            Refusal(message, last.line if last else None, last.name if last else None)
+        ) from None
     return Component(tuple(reader.given), settings, changes, tuple(reader.early)), manager
 
 

@@ -46,8 +46,8 @@ def _lines(migration: Migration) -> Iterator[str]:
         yield "### Secrets"
         yield ""
         for secret in migration.secrets:
-            lines = ", ".join(map(str, secret.lines))
-            yield f"* `{secret.name}` (line {lines}); its value is written nowhere"
+            where = ", ".join(map(str, secret.lines))
+            yield f"* `{secret.name}` (line {where}); its value is written nowhere"
     if migration.edits:
         yield ""
         yield "### Changed in the text"

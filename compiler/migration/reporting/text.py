@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from compiler.migration.reporting.wording import (
     OUTCOME,
@@ -59,11 +59,11 @@ def _lines(migration: Migration) -> Iterator[str]:
         for edit in migration.edits:
             change = f"`{visible(edit.before)}` -> `{visible(edit.after)}`"
             yield f"  {edit.line}: {change} [{edit.code}]"
-    rows = [(kind, text, ", ".join(map(str, lines[:8]))) for kind, text, lines in facts(migration)]
-    if rows:
+    needs = [(kind, text, ", ".join(map(str, lines[:8]))) for kind, text, lines in facts(migration)]
+    if needs:
         yield ""
         yield "what it needs"
-        yield from _table(rows)
+        yield from _table(needs)
     if decisions:
         yield ""
         yield f"{len(decisions)} decision{'s' * (len(decisions) != 1)} to make"
@@ -84,7 +84,7 @@ def _notes(title: str, notes: Iterable[Note]) -> Iterator[str]:
         said.add((note.code, note.hint))
 
 
-def _table(rows: list[tuple[str, ...]]) -> Iterator[str]:
+def _table(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     for row in rows:
         cells = [cell.ljust(min(width, 48)) for cell, width in zip(row, widths, strict=True)]

@@ -80,8 +80,9 @@ def _all(body: Body) -> Iterator[Fact]:
         for word in command.words:
             for match in _SHARED.finditer(word.text):
                 yield Fact("path", _top(match[0]), command.line)
-            if (match := _PORT_FLAG.match(word.text)) is not None and match[1]:
-                yield Fact("port", match[1], command.line)
+            port = _PORT_FLAG.match(word.text)
+            if port is not None and port[1]:
+                yield Fact("port", port[1], command.line)
     for assignment in body.assignments:
         if assignment.value is not None:
             for match in _SHARED.finditer(assignment.value.text):

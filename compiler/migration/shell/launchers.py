@@ -132,7 +132,7 @@ def _module(command: Command) -> str | None:
 
 
 def _flags(command: Command, start: int) -> tuple[str, ...]:
-    flags = []
+    flags: list[str] = []
     for word in command.words[start:]:
         if not word.text.startswith("-"):
             if flags:
