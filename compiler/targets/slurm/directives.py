@@ -17,7 +17,7 @@ from compiler.rendering.quoting import sbatch
 
 MAGIC = "#SBATCH"
 BLANKS = " \t\v\f\r"
-_PLAIN = re.compile(rf"[^{BLANKS}\\\\\"'#]+(?=[{BLANKS}]|\Z)")  # a word as it stands
+_ONE_OPTION = re.compile(rf"[{BLANKS}]*(--[^{BLANKS}\\\\\"'#]*)[{BLANKS}]*")
 _SEPARATOR = re.compile(rf"(?:hetjob|packjob)(?=[{BLANKS}]|$)", re.IGNORECASE)
 
 
@@ -47,6 +47,8 @@ def directive(name: str, value: str | None) -> str:
 
 def words(text: str) -> list[str]:
     """The words of a directive, without the magic word, as sbatch splits it."""
+    if option := _ONE_OPTION.fullmatch(text):
+        return [option[1]]
     return [word.text for word in scan(text)]
 
 
@@ -79,8 +81,6 @@ def is_separator(text: str, at: int = 0) -> bool:
 
 def _word(text: str, at: int) -> tuple[str | None, int]:
     """The word that begins at `at` (None: nothing that sbatch takes for one), and its end."""
-    if plain := _PLAIN.match(text, at):
-        return plain[0], plain.end()
     word: list[str] | None = None
     quote = ""
     escaped = False

@@ -109,10 +109,14 @@ def _of_resources(resources: Resources, target: TargetSpec) -> Iterator[Use]:
     given = {_ALIASES.get(key, key): key for key in sorted(resources.given)}
     for name in _RESOURCES:
         if name in given and name != "image_id" and _is_asked(name, resources):
-            yield f"resources.{name}", resources.origin_of(given[name]).key_span
+            yield f"resources.{name}", partial(_key_span, resources, given[name])
     for row, name, holds in _cases(resources, target):
         if holds:
-            yield row, resources.origin_of(given.get(name, name)).key_span
+            yield row, partial(_key_span, resources, given.get(name, name))
+
+
+def _key_span(resources: Resources, key: str) -> Span:
+    return resources.origin_of(key).key_span()
 
 
 def _is_asked(name: str, resources: Resources) -> bool:
