@@ -131,25 +131,23 @@ def _trees(migration: Migration, folder: Path) -> tuple[FileTree, ...]:
 def _ask(migration: Migration, rendered: str) -> tuple[str, ...]:
     """What `sbatch --test-only` says of both; nothing is submitted."""
     answers = []
-    with tempfile.TemporaryDirectory() as folder:
-        made = Path(folder) / "job.sbatch"
-        made.write_text(rendered, encoding="utf-8")
-        for what, path in (("script", Path(migration.path)), ("task", made)):
-            if not path.is_file():
-                continue
-            try:
-                done = subprocess.run(
-                    ["sbatch", "--test-only", str(path)],
-                    capture_output=True,
-                    text=True,
-                    timeout=_SECONDS,
-                    stdin=subprocess.DEVNULL,
-                    check=False,
-                )
-            except (OSError, subprocess.TimeoutExpired) as error:
-                answers.append(f"the controller did not answer about the {what}: {error}")
-                continue
-            words = " ".join((done.stderr or done.stdout).split())[:300]
-            word = "takes" if done.returncode == 0 else "refuses"
-            answers.append(f"the controller {word} the {what}: {words}")
+    texts = [("task", rendered.encode("utf-8", "surrogateescape"))]
+    path = Path(migration.path)
+    if path.is_file():
+        texts.insert(0, ("script", path.read_bytes()))
+    for what, text in texts:
+        try:
+            done = subprocess.run(
+                ["sbatch", "--test-only"],
+                input=text,
+                capture_output=True,
+                timeout=_SECONDS,
+                check=False,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            answers.append(f"the controller did not answer about the {what}: {error}")
+            continue
+        words = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())[:300]
+        word = "takes" if done.returncode == 0 else "refuses"
+        answers.append(f"the controller {word} the {what}: {words}")
     return tuple(answers)
