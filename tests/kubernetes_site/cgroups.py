@@ -26,10 +26,14 @@ def create(name: str) -> None:
 
 
 def kill(name: str) -> None:
-    """End every process of the site's pods."""
+    """End every process of the site's pods; groups may go while this looks."""
     for hierarchy in _hierarchies():
-        for path in (hierarchy / name).rglob("cgroup.procs"):
-            for pid in path.read_text().split():
+        for folder in _below(hierarchy / name):
+            try:
+                processes = (folder / "cgroup.procs").read_text().split()
+            except OSError:
+                continue
+            for pid in processes:
                 with contextlib.suppress(ProcessLookupError):
                     os.kill(int(pid), signal.SIGKILL)
 
@@ -37,13 +41,14 @@ def kill(name: str) -> None:
 def remove(name: str) -> None:
     """Remove the group and what is left below it; a group with processes stays."""
     for hierarchy in _hierarchies():
-        group = hierarchy / name
-        if not group.is_dir():
-            continue
-        below = sorted((path for path in group.rglob("*") if path.is_dir()), reverse=True)
-        for path in (*below, group):
+        for folder in reversed(_below(hierarchy / name)):
             with contextlib.suppress(OSError):
-                path.rmdir()
+                folder.rmdir()
+
+
+def _below(group: Path) -> list[Path]:
+    """The group and all groups below it, each before those it holds."""
+    return [Path(folder) for folder, _, _ in os.walk(group)]
 
 
 def _hierarchies() -> list[Path]:
