@@ -76,7 +76,9 @@ def test_every_field_of_the_dialect_has_a_row():
         steps = name.split(".")
         above = {".".join(steps[:count]) for count in range(1, len(steps) + 1)}
         internal = any(step.startswith("_") for step in steps)
-        if not internal and name not in PARTS and not above & rows:
+        # Words for a kept script, which is refused with its own row.
+        beside = name == "config.triplane.native_arguments"
+        if not internal and not beside and name not in PARTS and not above & rows:
             missing.append(name)
     assert missing == []
 
