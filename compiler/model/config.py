@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from compiler.model.config_merge import ConfigClash, merge_config, merge_pod_config
+from compiler.model.config_merge import ConfigClash, lay_over, merge_config, merge_pod_config
 from compiler.model.stack import TargetKind
 
-__all__ = ["ConfigClash", "local_queue", "merge_config", "merge_pod_config", "scoped"]
+__all__ = ["ConfigClash", "lay_over", "local_queue", "merge_config", "merge_pod_config", "scoped"]
 
 _FIRST_FOUND = frozenset({"namespace", "kueue", "quota"})
 _KUBERNETES_OBJECTS = frozenset({"pod_config", "custom_metadata"})

@@ -87,8 +87,15 @@ def merge_pod_config(
     """
     result: dict[str, Any] = {}
     for layer in layers:
-        result = _object(result, layer, (), merge_key)
+        result = lay_over(result, layer, merge_key)
     return result
+
+
+def lay_over(
+    low: Mapping[str, Any], high: Mapping[str, Any], merge_key: MergeKey = skypilot_merge_key
+) -> dict[str, Any]:
+    """One more layer over an object that is merged already, as `merge_pod_config` lays it."""
+    return _object(low, high, (), merge_key)
 
 
 def _object(

@@ -8,7 +8,7 @@ from typing import Any
 
 from compiler.diagnostics import Diagnostics, Span
 from compiler.diagnostics.codes import kubernetes as codes
-from compiler.model.config import ConfigClash, merge_pod_config
+from compiler.model.config import ConfigClash, lay_over
 from compiler.model.config_merge import MergeKey
 from compiler.targets.kubernetes.check import check_part
 from compiler.targets.kubernetes.scalars import Fault, Finding, Path
@@ -27,13 +27,13 @@ def merged_pod(
 ) -> dict:
     """`pod` (a template with metadata and spec) with the layers laid over it, low to high.
 
-    The rules are SkyPilot's (`merge_pod_config`), the keys of lists those of the Kubernetes
+    The rules are SkyPilot's (`lay_over`), the keys of lists those of the Kubernetes
     version. A value that a layer sets to null is gone.
     """
     keys = _merge_keys(nearest_version(version))
     for layer in layers:
         try:
-            pod = merge_pod_config((pod, _with_container_names(layer.value)), keys)
+            pod = lay_over(pod, _with_container_names(layer.value), keys)
         except ConfigClash as clash:
             diagnostics.add(codes.POD_CONFIG_CLASH.at(layer.origin.span(*clash.path), str(clash)))
     return _without_nulls(pod)

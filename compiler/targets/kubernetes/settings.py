@@ -7,7 +7,7 @@ this context, the workspace, the target and its context, everything else.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -21,6 +21,8 @@ DEFAULT_IMAGE = "docker.io/library/python:3.12-bookworm"
 # Seconds for which a rank waits for its peers to get an address: image pulls of many GB and
 # new nodes take minutes; two tasks that each hold half of a cluster must not wait for ever.
 PEER_TIMEOUT = 3600
+# Keys of which a task's value is only one more layer over what holds without it.
+_LAID_OVER = frozenset(("pod_config", "custom_metadata"))
 _AUTOSCALER_SCHEMES = {"generic": "skypilot"}
 # Words of `remote_identity` that are no service account's name.
 _IDENTITY_WORDS = ("SERVICE_ACCOUNT", "LOCAL_CREDENTIALS", "NO_UPLOAD")
@@ -86,15 +88,25 @@ class _Scope:
 def settings_of(job: Job) -> Settings:
     """Resolve everything that a job's manifests depend on beside the task."""
     config = job.task.config
-    if "kubernetes" in config or "active_workspace" in config:
-        return _resolved(_scope(job.stack, job.target, config, job.task.origin.child("config")))
-    return _without_a_task(job.stack, job.target)
+    settings = _of_stack(job.stack, job.target, config.get("active_workspace"))
+    own = config.get("kubernetes")
+    if not isinstance(own, Mapping) or not own:
+        return settings
+    origin = job.task.origin.child("config")
+    if not own.keys() <= _LAID_OVER:
+        return _resolved(_scope(job.stack, job.target, config, origin))
+    layers = [Layer(own, origin.child("kubernetes"))]
+    return replace(
+        settings,
+        pod_config=(*settings.pod_config, *_sub_layers(layers, "pod_config")),
+        custom_metadata=(*settings.custom_metadata, *_sub_layers(layers, "custom_metadata")),
+    )
 
 
 @lru_cache(maxsize=64)
-def _without_a_task(stack: Stack, target: TargetSpec) -> Settings:
+def _of_stack(stack: Stack, target: TargetSpec, workspace: object) -> Settings:
     """What holds for every task that says nothing itself: the same for thousands of them."""
-    return _resolved(_scope(stack, target, {}, stack.origin))
+    return _resolved(_scope(stack, target, {"active_workspace": workspace}, stack.origin))
 
 
 def _scope(

@@ -83,8 +83,8 @@ class Settings:
         """
 
         def first(layers: Iterable[Layer]) -> Setting | None:
-            found = (_setting(_step(layer, "quota"), key) for layer in layers)
-            return next(filter(None, found), None)
+            quotas = (_step(layer, "quota") for layer in layers if "quota" in layer.values)
+            return next(filter(None, (_setting(quota, key) for quota in quotas)), None)
 
         in_general, of_workspace = self._layers(partition)
         return (
@@ -98,9 +98,8 @@ class Settings:
         """Every scope's map, weakest first."""
         in_general, of_workspace = self._layers(partition)
         for layer in (*in_general, *of_workspace, self._task):
-            options = _step(layer, "sbatch_options")
-            if options.values:
-                yield options
+            if layer.values.get("sbatch_options"):
+                yield _step(layer, "sbatch_options")
 
     def _layers(self, partition: str | None) -> tuple[tuple[Layer, ...], tuple[Layer, ...]]:
         return _layers(self._job.stack, self._cluster, self.workspace, partition)
@@ -116,11 +115,20 @@ def _of_stack(stack: Stack, cluster: str, workspace: str, key: str) -> Any:
 def _layers(
     stack: Stack, cluster: str, workspace: str, partition: str | None
 ) -> tuple[tuple[Layer, ...], tuple[Layer, ...]]:
-    """The stack's sections in general and of the workspace, each from weak to strong."""
+    """The stack's sections in general and of the workspace, each from weak to strong.
+
+    Those that say nothing are left out.
+    """
     config = Layer(_map(stack.config), stack.origin.child("config"))
     general = _step(config, "slurm")
     own = _step(_step(_step(config, "workspaces"), workspace), "slurm")
-    return tuple(_narrowed(general, cluster, partition)), tuple(_narrowed(own, cluster, partition))
+    narrowed = (_narrowed(section, cluster, partition) for section in (general, own))
+    in_general, of_workspace = (tuple(filter(_says_something, layers)) for layers in narrowed)
+    return in_general, of_workspace
+
+
+def _says_something(layer: Layer) -> bool:
+    return bool(layer.values)
 
 
 def _narrowed(general: Layer, cluster: str, partition: str | None) -> Iterator[Layer]:
