@@ -21,6 +21,7 @@ class Summary:
     by_code: Counter[str] = field(default_factory=Counter)
     reasons: Counter[str] = field(default_factory=Counter)
     needs: Counter[tuple[str, str]] = field(default_factory=Counter)
+    names: Counter[str] = field(default_factory=Counter)
     with_decisions: int = 0
     with_secrets: int = 0
 
@@ -33,6 +34,8 @@ class Summary:
         for kind in ("module", "environment", "image"):
             found = {fact.text for fact in migration.facts if fact.kind == kind}
             self._count_needs(kind, found)
+        if migration.yaml is not None:
+            self.names[migration.name] += 1
         self.with_decisions += bool(migration.decisions)
         self.with_secrets += bool(migration.secrets)
 
@@ -44,6 +47,11 @@ class Summary:
     @property
     def total(self) -> int:
         return sum(self.by_status.values())
+
+    @property
+    def shared_names(self) -> int:
+        """How many names belong to more than one task."""
+        return sum(count > 1 for count in self.names.values())
 
     @property
     def exit_code(self) -> int:
@@ -73,6 +81,9 @@ class Summary:
             lines.append("what they need most")
             for (kind, text), count in _most(self.needs):
                 lines.append(f"  {count:>7}  {kind} {text}")
+        if self.shared_names:
+            text = "names that several tasks have (one set takes each once)"
+            lines.append(f"{text}: {self.shared_names}")
         lines.append(f"with decisions to make: {self.with_decisions}")
         lines.append(f"with secrets in the text: {self.with_secrets}")
         return "\n".join(lines) + "\n"
@@ -88,6 +99,7 @@ class Summary:
                 {"kind": kind, "text": text, "scripts": count}
                 for (kind, text), count in _most(self.needs, 200)
             ],
+            "shared_names": self.shared_names,
             "with_decisions": self.with_decisions,
             "with_secrets": self.with_secrets,
         }
