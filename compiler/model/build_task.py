@@ -58,7 +58,8 @@ def build_task(
     Raises WrongUsage for overrides that make no sense.
     """
     environ = os.environ if environ is None else environ
-    document = apply_overrides(document, overrides or Overrides(), environ)
+    if overrides:
+        document = apply_overrides(document, overrides, environ)
     found = Diagnostics()
     check(document, "task", found)
     b = Builder(document, environ=environ, root=root, check_files=check_files, lookup=lookup)

@@ -26,6 +26,9 @@ _LEFT_OUT = {
 }
 # `80GB+:4`: what such a request stands for is the catalogue's, so the request itself counts.
 _BY_MEMORY = re.compile(r"(?:[a-z]+:)?[0-9]+[gmt]b\+?(?::.*)?", re.IGNORECASE)
+_NO_FILES = combine(())
+_SCALARS = frozenset((str, int, float, bool, type(None)))
+_is_model = cache(dataclasses.is_dataclass)
 
 
 def spec_fields(task: Task) -> dict[str, str]:
@@ -57,6 +60,8 @@ def spec_digest(fields: Mapping[str, str]) -> str:
 
 def files_digest(trees: tuple[FileTree, ...]) -> str:
     """The digest of everything that a task brings along; a constant for none."""
+    if not trees:  # as most have none
+        return _NO_FILES
     return combine((tree.destination, tree.digest) for tree in trees)
 
 
@@ -105,9 +110,6 @@ def _memory_request(candidate: Resources) -> str | None:
     return None
 
 
-_SCALARS = frozenset((str, int, float, bool, type(None)))
-
-
 def plain(value: object) -> object:
     """The model as JSON-able data without positions, placement, secrets, and what was not given.
 
@@ -119,7 +121,7 @@ def plain(value: object) -> object:
         return value
     if kind is Secret:
         return value.name
-    if dataclasses.is_dataclass(value):
+    if _is_model(kind):
         return _plain_members(value)
     if isinstance(value, enum.Enum):
         return value.value

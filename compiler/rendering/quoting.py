@@ -11,7 +11,9 @@ import re
 from itertools import count
 
 _SBATCH_PLAIN = re.compile(r"[A-Za-z0-9@%+=:,./_\[\]()|&*^-]+")
+_TEXTS = (str, int, float)
 _SHDQ_ESCAPES = str.maketrans({character: f"\\{character}" for character in '\\"$`'})
+_YAML_AS_IT_IS = re.compile(r"[ !#-\[\]-~]*")
 _YAML_ESCAPES = {'"': '\\"', "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 
 
@@ -22,7 +24,7 @@ def checked(value: object) -> str:
     rather than turned into a text that nobody asked for.
     """
     text = str(value)  # also raises for a name that the template was not given
-    if not isinstance(value, str | int | float) or isinstance(value, bool):
+    if not isinstance(value, _TEXTS) or isinstance(value, bool):
         raise ValueError(f"a {type(value).__name__} is no text")
     if "\0" in text:
         raise ValueError("a NUL character cannot be part of a script, a variable or a file name")
@@ -101,7 +103,9 @@ def py(value: object) -> str:
 def yaml_scalar(value: object) -> str:
     """A double-quoted YAML scalar: always a string, whatever YAML 1.1 or 1.2 makes of it."""
     text = checked(value)
-    return '"' + "".join(_yaml_character(character) for character in text) + '"'
+    if not _YAML_AS_IT_IS.fullmatch(text):
+        text = "".join(map(_yaml_character, text))
+    return f'"{text}"'
 
 
 def _yaml_character(character: str) -> str:

@@ -91,6 +91,8 @@ class Document:
 
     def of_kind(self, kind: Kind) -> Document:
         """The same document, recognised as another kind."""
+        if kind is self.kind:
+            return self
         return Document(self.source, self.index, kind, self.data, self._overlays)
 
     def _with(self, data: dict[str, Any], overlay: tuple[Path, Span | None]) -> Document:

@@ -147,15 +147,13 @@ def _resources(resources: dict, claims: set, path: Path) -> Iterator[Finding]:
 
 def _volume_sources(spec: dict, path: Path) -> Iterator[Finding]:
     for index, volume in enumerate(spec.get("volumes") or ()):
-        sources = sorted(
-            key for key, value in volume.items() if key != "name" and value is not None
-        )
+        sources = [key for key, value in volume.items() if key != "name" and value is not None]
         if len(sources) > 1:
             yield Finding(
                 Fault.BAD_VALUE,
                 (*path, "volumes", index),
                 f"volume `{volume.get('name')}` is of two kinds",
-                found=", ".join(sources),
+                found=", ".join(sorted(sources)),
                 expected="one of them",
             )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from functools import lru_cache
 
 from compiler.diagnostics import Diagnostic, Diagnostics, Severity, Span
 from compiler.diagnostics.codes import kubernetes as codes
@@ -59,8 +60,7 @@ class KubernetesTarget:
     def render(self, job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
         """The manifests of one run; none where there are errors."""
         own = Diagnostics(losses(job.task, job.resources, job.target))
-        own.extend(stack_losses(job.stack, job.target))
-        own.extend(_target_faults(job.target))
+        own.extend(_of_stack(job.stack, job.target))
         if job.group is not None:
             row = SUPPORT["group"]
             span = job.group.origin.span()
@@ -128,6 +128,12 @@ def _check(manifest: Manifest, job: Job, settings: Settings, diagnostics: Diagno
                 address=manifest.address,
             )
         )
+
+
+@lru_cache(maxsize=64)
+def _of_stack(stack: Stack, target: TargetSpec) -> tuple[Diagnostic, ...]:
+    """What the stack itself loses here, whatever the task."""
+    return (*stack_losses(stack, target), *_target_faults(target))
 
 
 def _target_faults(target: TargetSpec) -> Iterator[Diagnostic]:

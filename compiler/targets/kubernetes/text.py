@@ -52,34 +52,18 @@ def block(value: Mapping[str, object] | Sequence[object], indent: int = 0) -> st
 
 
 def _map(value: Mapping[str, object], margin: str, lines: list[str]) -> None:
-    for key, head in _heads(tuple(value)):
+    for key, head in _heads(tuple(value), margin):
         item = value[key]
         if type(item) is str:  # most are
-            lines.append(f"{margin}{head} {_text(item, margin)}")
+            lines.append(f"{head} {_text(item, margin)}")
         else:
-            _entry(margin + head, item, margin, lines)
+            _entry(head, item, margin, lines)
 
 
 @lru_cache(maxsize=4096)
-def _heads(keys: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+def _heads(keys: tuple[str, ...], margin: str) -> tuple[tuple[str, str], ...]:
     """(key, what stands before its value) in the order of writing."""
-    return tuple((key, f"{_word(key)}:") for key in sorted(keys, key=_order))
-
-
-def _entry(head: str, item: object, margin: str, lines: list[str]) -> None:
-    """`head` and the value after it; what is nested goes to lines of its own."""
-    if isinstance(item, str):
-        lines.append(f"{head} {_text(item, margin)}")
-    elif not isinstance(item, _NESTED):
-        lines.append(f"{head} {scalar(item)}")
-    elif not item:
-        lines.append(f"{head} {{}}" if isinstance(item, dict) else f"{head} []")
-    elif isinstance(item, dict):
-        lines.append(head)
-        _map(item, margin + "  ", lines)
-    else:
-        lines.append(head)
-        _list(item, margin, lines)
+    return tuple((key, f"{margin}{_word(key)}:") for key in sorted(keys, key=_order))
 
 
 def _list(value: Sequence[object], margin: str, lines: list[str]) -> None:
@@ -93,6 +77,22 @@ def _list(value: Sequence[object], margin: str, lines: list[str]) -> None:
             lines[first] = f"{margin}- {lines[first][len(margin) + 2 :]}"
         else:
             _entry(f"{margin}-", item, margin, lines)
+
+
+def _entry(head: str, item: object, margin: str, lines: list[str]) -> None:
+    """`head` and the value after it; what is nested goes to lines of its own."""
+    if type(item) is str:
+        lines.append(f"{head} {_text(item, margin)}")
+    elif not isinstance(item, _NESTED):
+        lines.append(f"{head} {scalar(item)}")
+    elif not item:
+        lines.append(f"{head} {{}}" if isinstance(item, dict) else f"{head} []")
+    elif isinstance(item, dict):
+        lines.append(head)
+        _map(item, margin + "  ", lines)
+    else:
+        lines.append(head)
+        _list(item, margin, lines)
 
 
 def _order(key: str) -> str:
