@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pathlib
+import stat
 from collections.abc import Iterable
 
 from compiler.diagnostics import Diagnostics
@@ -122,6 +123,12 @@ def _files_below(folder: pathlib.Path, diagnostics: Diagnostics) -> list[tuple[s
                 continue
             if entry.is_file(follow_symlinks=False):
                 files.append((shown + entry.name, f"{real}{os.sep}{entry.name}"))
-            elif entry.is_symlink() and (here / entry.name).is_file():
-                files.append((shown + entry.name, os.path.realpath(entry)))
+            elif entry.is_symlink():
+                try:
+                    is_file = stat.S_ISREG(entry.stat().st_mode)
+                except OSError as error:  # a link to nowhere must not look like no file at all
+                    diagnostics.add(file_unreadable(shown_path(here / entry.name), error))
+                    continue
+                if is_file:
+                    files.append((shown + entry.name, os.path.realpath(entry)))
     return sorted(files, key=lambda file: file[0].split("/"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from compiler import model, source
@@ -13,6 +13,7 @@ from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Group, Overrides, Pipeline, Stack, Task, Volume
 from compiler.source import Kind, Unit
 from compiler.source.reading import shown_path
+from compiler.workflow.secret_flags import secrets_by_unit
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,13 @@ def load(
     `root` is where the tasks' relative paths start (None: the current folder). Documents
     with errors are left out of the result.
     """
-    builder = _Builder(diagnostics, overrides or Overrides(), environ or {}, root, check_files)
+    overrides = overrides or Overrides()
+    builder = _Builder(diagnostics, overrides, environ or {}, root, check_files)
     inputs: dict[str, str] = {}
-    for unit in source.read_units(paths, diagnostics):
+    units = source.read_units(paths, diagnostics)
+    given = secrets_by_unit(units, overrides, complete=not diagnostics.has_errors)
+    for unit, pairs in zip(units, given, strict=True):
+        builder.options["overrides"] = replace(overrides, secret=pairs)
         text = unit.source.text
         inputs[unit.source.path] = hashlib.sha256(text.encode()).hexdigest()
         builder.add(unit)

@@ -116,8 +116,11 @@ def _inputs(stack: Stack, diagnostics: Diagnostics, may_be_empty: bool) -> list[
     """The stack's inputs that hold a file; an empty folder is an error unless it may be one."""
     found = []
     for place in stack.inputs:
-        if Path(place).is_dir() and not discover([place], Diagnostics()):
-            if not may_be_empty:
+        seen = Diagnostics()
+        if Path(place).is_dir() and not discover([place], seen):
+            if any(item.code != NO_INPUT_FILES.name for item in seen):
+                found.append(place)  # not empty but unreadable, as reading it will say
+            elif not may_be_empty:
                 diagnostics.add(
                     NO_INPUT_FILES.at(
                         stack.origin.span("set", "inputs"),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import click
 
 from compiler.cli import options, output, planning
@@ -32,6 +34,8 @@ def command(paths, stack_path, out, offline, detailed_exitcode, format, **argume
     from compiler.rendering.tree import write_atomically
     from compiler.workflow import plan
 
+    if out:
+        _place(out)
     stack = options.open_stack(stack_path)
     with output.taking_long(f"planning set {stack.set_name} on {', '.join(stack.targets)}"):
         planned = plan(
@@ -44,11 +48,19 @@ def command(paths, stack_path, out, offline, detailed_exitcode, format, **argume
     output.print_diagnostics(planned.diagnostics, "concise")
     planning.print_plan(planned.plan, format, plan_file=out)
     if out:
-        from pathlib import Path
-
-        write_atomically(Path(out), to_json(planned.plan))
+        write_atomically(_place(out), to_json(planned.plan))
         if format == "text":
             click.echo(f"Saved; to carry out exactly this: triplane apply {out}", err=True)
     if planned.plan.unreachable:
         return 3
     return 2 if detailed_exitcode and planned.plan.has_changes else 0
+
+
+def _place(out: str) -> Path:
+    """Where to save: behind links, and never in place of a device or of somebody's YAML."""
+    if Path(out).exists() and not (Path(out).is_file() or Path(out).is_dir()):
+        raise click.UsageError(f"--out {out} is no regular file; `--format json` prints the plan")
+    place = Path(out).resolve()
+    if place.suffix in (".yaml", ".yml"):
+        raise click.UsageError(f"--out {out} looks like an input; a plan is JSON, as in plan.json")
+    return place
