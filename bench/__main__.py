@@ -13,10 +13,14 @@ def main(names: list[str]) -> int:
     if unknown:
         print(f"no benchmark {', '.join(sorted(unknown))}; there are {', '.join(NAMES)}")
         return 64
+    failed = []
     for name in names or NAMES:
         print(f"\n== {name}", flush=True)
-        importlib.import_module(f"bench.{name}").main()
-    return 0
+        if importlib.import_module(f"bench.{name}").main():
+            failed.append(name)
+    if failed:
+        print(f"\nover their limits: {', '.join(failed)}")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":

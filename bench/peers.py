@@ -62,20 +62,16 @@ def main() -> None:
     for name, seconds in times.items():
         print(row(name, seconds))
     if torchx:
-        print(
-            ratio(
-                "triplane render / torchx dryrun",
-                times["triplane render (slurm)"],
-                times["torchx 0.7.0 dryrun (slurm)"],
-            )
+        ratio(
+            "triplane render / torchx dryrun",
+            times["triplane render (slurm)"],
+            times["torchx 0.7.0 dryrun (slurm)"],
         )
     if sky:
-        print(
-            ratio(
-                "triplane validate / skypilot loader",
-                times["triplane validate"],
-                times["skypilot 0.14.1 Task.from_yaml"],
-            )
+        ratio(
+            "triplane validate / skypilot loader",
+            times["triplane validate"],
+            times["skypilot 0.14.1 Task.from_yaml"],
         )
 
 

@@ -34,7 +34,7 @@ def main() -> None:
         print(row(name, seconds))
     for command in ("triplane validate", "triplane render"):
         for other in ("python -c pass", "import jinja2, jsonschema, ruamel.yaml"):
-            print(ratio(f"{command} / {other}", times[command], times[other]))
+            ratio(f"{command} / {other}", times[command], times[other])
 
 
 if __name__ == "__main__":

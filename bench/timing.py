@@ -14,21 +14,27 @@ def processes(commands: dict[str, Sequence[str]], rounds: int = 11) -> dict[str,
     for turn in range(rounds + 1):
         for name, command in commands.items():
             start = time.perf_counter()
-            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(
+                command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+            )
             if turn:
                 times[name].append(time.perf_counter() - start)
     return times
 
 
-def calls(functions: dict[str, Callable[[], object]], rounds: int = 5) -> dict[str, list[float]]:
+def calls(
+    functions: dict[str, Callable[[], object]],
+    rounds: int = 5,
+    clock: Callable[[], float] = time.perf_counter,
+) -> dict[str, list[float]]:
     """Seconds of function calls, run in turn; the first round is not counted."""
     times: dict[str, list[float]] = {name: [] for name in functions}
     for turn in range(rounds + 1):
         for name, function in functions.items():
-            start = time.perf_counter()
+            start = clock()
             function()
             if turn:
-                times[name].append(time.perf_counter() - start)
+                times[name].append(clock() - start)
     return times
 
 
@@ -38,8 +44,9 @@ def row(name: str, seconds: Sequence[float], per: int = 1, unit: str = "ms") -> 
     return f"{name:44} {middle * scale:10.2f} {unit}  ({low * scale:.2f} - {high * scale:.2f})"
 
 
-def ratio(name: str, ours: Sequence[float], theirs: Sequence[float]) -> str:
-    """The ratio round by round: median, and the spread."""
+def ratio(name: str, ours: Sequence[float], theirs: Sequence[float]) -> float:
+    """Prints the ratio round by round, its median and spread; returns the median."""
     pairs = sorted(a / b for a, b in zip(ours, theirs, strict=True))
     middle = statistics.median(pairs)
-    return f"{name:44} {middle:10.2f} x   ({pairs[0]:.2f} - {pairs[-1]:.2f})"
+    print(f"{name:44} {middle:10.2f} x   ({pairs[0]:.2f} - {pairs[-1]:.2f})", flush=True)
+    return middle
