@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from compiler.rendering import quoting
+from compiler.rendering.yaml_block import block
 from compiler.resources import data_folder
 
 if TYPE_CHECKING:
@@ -24,6 +25,7 @@ FILTERS: Mapping[str, Callable[..., str]] = {
     "heredoc": quoting.heredoc,
     "py": quoting.py,
     "yaml_scalar": quoting.yaml_scalar,
+    "block": block,
 }
 
 

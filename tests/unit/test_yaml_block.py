@@ -6,7 +6,7 @@ import pytest
 import ruamel.yaml
 import yaml
 
-from compiler.targets.kubernetes.text import block, document
+from compiler.rendering.yaml_block import block, document
 
 ODD = [
     "",

@@ -39,12 +39,17 @@ def document(value: Mapping[str, object]) -> str:
     return block(value) + "\n"
 
 
-def block(value: Mapping[str, object] | Sequence[object], indent: int = 0) -> str:
+def block(
+    value: Mapping[str, object] | Sequence[object], indent: int = 0, leave_out: str | None = None
+) -> str:
     """A map or list that is not empty in block style, each line `indent` deep, without the
-    last line break. Raise ValueError for what a manifest cannot hold."""
+    last line break; `leave_out` is a key that the template lays out itself. Raise ValueError
+    for what a manifest cannot hold."""
     lines: list[str] = []
     margin = " " * indent
     if isinstance(value, Mapping):
+        if leave_out is not None:
+            value = {key: item for key, item in value.items() if key != leave_out}
         _map(value, margin, lines)
     else:
         _list(value, margin, lines)
