@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from compiler.planning.cost import Cost, Costs, is_spent, sum_of
 from compiler.planning.differences import FieldChange
 from compiler.planning.outcomes import Action
 from compiler.planning.records import Record
@@ -14,7 +15,7 @@ from compiler.planning.states import RunState
 from compiler.rendering.artifact import Artifact
 from compiler.rendering.filetree import FileTree
 
-FORMAT_VERSION = "1.0"
+FORMAT_VERSION = "1.1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +55,16 @@ class PlacementRow:
 
 
 @dataclass(frozen=True, slots=True)
+class Overridden:
+    """A rule of the stack's policy that was broken and let pass by name; `work` is empty where
+    the rule is about the plan."""
+
+    rule: str
+    work: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class WorkChange:
     """What happens to one work on one target.
 
@@ -61,6 +72,7 @@ class WorkChange:
     `last_run`, `identity` and the objects' `before` digests they are the fingerprint that a
     saved plan checks. `record` is the intent that the step writes first, `fields` what the
     platform changes on a pending run, `required` the secrets that must exist on the target.
+    `cost` is what it costs while it runs, None where it was not placed by this plan.
     """
 
     work: str
@@ -82,6 +94,7 @@ class WorkChange:
     secrets: Mapping[str, str] = field(default_factory=dict)
     required: tuple[str, ...] = ()
     placement: tuple[PlacementRow, ...] = ()
+    cost: Cost | None = None
 
     @property
     def address(self) -> str:
@@ -116,7 +129,8 @@ class Plan:
     `scope` is `set` (deletions are planned) or `paths` (nothing is ever pruned). `inputs`
     maps each input's path to its digest: YAML, stack and file trees block an apply when they
     changed; `noted` (tool, catalogue, templates) does not. `complete` is False where a
-    target was not asked; such targets get no deletions and no moves.
+    target was not asked; such targets get no deletions and no moves. `overridden` are the
+    rules of the policy that were let pass by name.
     """
 
     set: str
@@ -128,6 +142,7 @@ class Plan:
     works: tuple[WorkChange, ...]
     targets: tuple[TargetState, ...]
     errored: bool = False
+    overridden: tuple[Overridden, ...] = ()
 
     @property
     def complete(self) -> bool:
@@ -162,3 +177,18 @@ class Plan:
             else:
                 totals[work.action] += 1
         return {str(action): count for action, count in totals.items() if count}
+
+    def cost_of_changes(self) -> Costs:
+        """What the plan starts, or changes, costs while it runs."""
+        return self._costs(lambda work: work.action.changes)
+
+    def cost_of_all(self) -> Costs:
+        """What everything in the plan costs that runs once it is applied."""
+        return self._costs(lambda work: True)
+
+    def _costs(self, counts: Callable[[WorkChange], bool]) -> Costs:
+        return sum_of(
+            (work.work, work.cost)
+            for work in self.works
+            if work.cost is not None and counts(work) and is_spent(work.action, work.state)
+        )

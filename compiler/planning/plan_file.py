@@ -8,12 +8,14 @@ import json
 import re
 from collections.abc import Mapping
 
+from compiler.planning.cost import Cost, Costs
 from compiler.planning.differences import FieldAction, FieldChange
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import (
     FORMAT_VERSION,
     Because,
     ObjectChange,
+    Overridden,
     PlacementRow,
     Plan,
     Skipped,
@@ -52,7 +54,12 @@ def plan_body(plan: Plan) -> dict[str, object]:
         "inputs": dict(plan.inputs),
         "noted": dict(plan.noted),
         "targets": [_target_body(item) for item in plan.targets],
-        "works": [_without_empty(dataclasses.asdict(item)) for item in plan.works],
+        "works": [_work_body(item) for item in plan.works],
+        "cost": {
+            "changes": _costs_body(plan.cost_of_changes()),
+            "all": _costs_body(plan.cost_of_all()),
+        },
+        "overridden": [_without_empty(dataclasses.asdict(item)) for item in plan.overridden],
     }
     body["id"] = _id(body)
     return body
@@ -106,6 +113,10 @@ def from_json(text: str) -> Plan:
                 for item in body["targets"]
             ),
             errored=body["errored"],
+            overridden=tuple(
+                Overridden(item["rule"], item.get("work", ""), item["message"])
+                for item in body.get("overridden", ())
+            ),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise BadPlanFile(f"not a plan file: {type(error).__name__} at {error}") from None
@@ -122,6 +133,18 @@ def _target_body(state: TargetState) -> dict[str, object]:
     if state.skipped is not None:
         body["skipped"] = str(state.skipped)
     return body
+
+
+def _work_body(change: WorkChange) -> dict[str, object]:
+    body = _without_empty(dataclasses.asdict(change))
+    assert isinstance(body, dict)
+    if change.cost is not None and change.cost.total is not None:
+        body["cost"]["total"] = change.cost.total
+    return body
+
+
+def _costs_body(costs: Costs) -> dict[str, object]:
+    return {**dataclasses.asdict(costs), "unknown": list(costs.unknown)}
 
 
 def _without_empty(value: object) -> object:
@@ -158,6 +181,9 @@ def _work(body: dict) -> WorkChange:
     members["required"] = tuple(body.get("required", ()))
     members["placement"] = tuple(PlacementRow(**item) for item in body.get("placement", ()))
     members.setdefault("reason", "")
+    if "cost" in body:
+        given = body["cost"]
+        members["cost"] = Cost(given.get("hourly"), given.get("most"), given.get("time_limit"))
     return WorkChange(**members)
 
 

@@ -130,7 +130,7 @@ def _with(**members):
         (lambda text: "[]", "not a plan file"),
         (lambda text: '{"a": ' * 50_000, "not a plan file"),
         (lambda text: "9" * 10_000, "not a plan file"),
-        (_with(format_version="2.0"), "a plan of format 2.0; this triplane applies 1.0"),
+        (_with(format_version="2.0"), "a plan of format 2.0; this triplane applies 1.1"),
         (_with(works=[{"work": 1}]), "edited"),
         (_with(set="other"), "edited"),
     ],

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from compiler.planning.cost import Cost, Costs
 from compiler.planning.differences import FieldAction, FieldChange
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import PlacementRow, Plan, WorkChange
@@ -59,8 +60,56 @@ def explanations(change: WorkChange) -> Iterator[str]:
         yield change.note
     if change.action.changes:
         yield from _placed(change)
+        if change.cost is not None and change.action is not Action.DELETE:
+            yield from cost_words(change.cost)
     for name in change.required:
         yield f"must exist on {change.target}: secret {name}"
+
+
+def cost_words(cost: Cost) -> Iterator[str]:
+    """`costs 12.00 $/h, at most 48.00 $ in its 4h`; nothing where it costs nothing."""
+    if cost.hourly is None:
+        yield "what it costs is not known"
+    elif cost.hourly or cost.most:
+        most = f" (up to {cost.most:.2f} $/h)" if cost.most is not None else ""
+        total = ""
+        if cost.total is not None and cost.time_limit is not None:
+            total = f", at most {cost.total:.2f} $ in its {duration(cost.time_limit)}"
+        yield f"costs {cost.hourly:.2f} $/h{most}{total}"
+
+
+def duration(seconds: int) -> str:
+    """`2d 3h`, `90s`: no more than its parts that count."""
+    parts = []
+    for name, size in (("d", 86400), ("h", 3600), ("m", 60), ("s", 1)):
+        count, seconds = divmod(seconds, size)
+        if count:
+            parts.append(f"{count}{name}")
+    return " ".join(parts) or "0s"
+
+
+def sums(plan: Plan) -> Iterator[str]:
+    """What the changes cost together, and with everything else that runs."""
+    changes, everything = plan.cost_of_changes(), plan.cost_of_all()
+    if plan.has_changes and _says_something(changes):
+        yield f"Cost of the changes: {_sum(changes)}."
+    if everything != changes and _says_something(everything):
+        yield f"Cost of all that then runs: {_sum(everything)}."
+
+
+def _says_something(costs: Costs) -> bool:
+    return bool(costs.hourly or costs.unknown)
+
+
+def _sum(costs: Costs) -> str:
+    words = f"{costs.hourly:.2f} $/h"
+    if costs.total:
+        words += f", at most {costs.total:.2f} $ in all"
+        if costs.endless:
+            words += f" without the {costs.endless} that have no time limit"
+    if costs.unknown:
+        words += f"; not known for {', '.join(costs.unknown)}"
+    return words
 
 
 def _placed(change: WorkChange) -> Iterator[str]:
@@ -105,6 +154,9 @@ def next_steps(plan: Plan) -> Iterator[str]:
     for target in plan.targets:
         if not target.asked:
             yield f"{target.target} was not asked: {target.reason}"
+    for item in plan.overridden:
+        about = f" by {item.work}" if item.work else ""
+        yield f"Policy overridden: {item.rule} is broken{about}: {item.message}"
     if plan.has_changes and not plan.applyable:
         yield "This plan cannot be applied as it is."
 
