@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 """Write the pages of docs/ that come from the program itself.
 
-    python tools/generate_docs.py            write docs/diagnostics.md and docs/support-matrix.md
+    python tools/generate_docs.py            write the pages
     python tools/generate_docs.py --check    exit 1 and name the pages that are out of date
 
-The first comes from the diagnostic codes, the second from the targets' support tables.
+From the diagnostic codes, the targets' support tables, and the docstrings of the library.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from compiler.diagnostics.code import Code, all_codes  # noqa: E402
 from compiler.model import TargetKind  # noqa: E402
 from compiler.targets.interface import Support, SupportLevel  # noqa: E402
 from compiler.targets.registry import target_of  # noqa: E402
+from tools.library_page import library_page  # noqa: E402
 
 _WRITTEN_BY = "<!-- Written by tools/generate_docs.py; change the program and run it again. -->"
 _CALLED = {
@@ -39,7 +40,11 @@ _LEVELS = {
 
 def pages() -> dict[str, str]:
     """The generated pages: path below docs/ -> text."""
-    return {"diagnostics.md": diagnostics_page(), "support-matrix.md": support_page()}
+    return {
+        "diagnostics.md": diagnostics_page(),
+        "support-matrix.md": support_page(),
+        "library.md": library_page(),
+    }
 
 
 def diagnostics_page() -> str:
