@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from tests.slurm.project import Project, name_of
+from tests.slurm.submitting import Submitter
 from tests.slurm_site import SlurmSite
 
 
@@ -32,3 +33,10 @@ def new_project(
 def project(new_project: Callable[..., Project]) -> Project:
     """A project on alpha alone."""
     return new_project()
+
+
+@pytest.fixture
+def submit(slurm_site: SlurmSite) -> Iterator[Submitter]:
+    submitter = Submitter(slurm_site)
+    yield submitter
+    submitter.cancel_all()

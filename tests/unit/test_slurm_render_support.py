@@ -50,7 +50,6 @@ CASES = [
     (task(", network_tier: best"), "resources.network_tier", IGNORED),
     (task(", priority: 5"), "resources.priority", IGNORED),
     (task(", priority_class: high"), "resources.priority_class", IGNORED),
-    (task(", job_recovery: FAILOVER"), "resources.job_recovery", IGNORED),
     (task(", accelerator_args: {tpu_name: t}"), "resources.accelerator_args", IGNORED),
     (task("", "event_callback: echo\n"), "event_callback", IGNORED),
     (task("", "inputs: {s3://b: 5}\n"), "inputs", IGNORED),
@@ -75,7 +74,7 @@ CASES = [
     (task(", instance_type: p5.48xlarge"), "resources.instance_type", REFUSED),
     (task(", image_id: 'docker:x'"), "resources.image_id (docker, no Pyxis)", REFUSED),
     (task("", SERVICE), "service", REFUSED),
-    (task("", "config: {hooks: [{run: x}]}\n"), "config.hooks", REFUSED),
+    (task("", "config: {hooks: [{run: x}]}\n"), "config.hooks", CHANGED),
     (task("", "file_mounts: {/d: s3://bucket/x}\n"), "file_mounts (URL)", REFUSED),
     (
         task("", "file_mounts: {/d: {name: bucket, mode: MOUNT}}\n"),
@@ -126,14 +125,3 @@ def test_docker_logins_are_of_no_use() -> None:
         _, found = render(make_job(text, stack))
         assert [item.code for item in found] == ["field-ignored"]  # the three as one
         assert [item.span.line for item in found if item.span] == [5]
-
-
-def test_groups_are_refused() -> None:
-    import dataclasses
-
-    from compiler.model import Group
-
-    job = make_job(task())
-    group = Group("g", (job.task,), (), {}, None, job.task.origin)
-    _, found = render(dataclasses.replace(job, group=group))
-    assert [item.code for item in found] == ["field-refused"]

@@ -58,6 +58,22 @@ SBATCH_TIME = Code(
     'Quote the time and write it as sbatch does, for example "1-12:00:00".',
     example="config: {slurm: {sbatch_options: {time: 24:00:00}}}",
 )
+SLURM_TIME_TOO_LONG = Code(
+    "slurm-time-too-long",
+    Severity.ERROR,
+    "A job asks for more time than the stack says its partition allows.",
+    "Slurm refuses such a job, or keeps it waiting for ever (PartitionTimeLimit).",
+    "Ask for less, name another partition, or correct `max_time` in the stack.",
+    example='config: {slurm: {sbatch_options: {time: "30-00:00:00"}}}',
+)
+SLURM_NO_TIME_LIMIT = Code(
+    "slurm-no-time-limit",
+    Severity.WARNING,
+    "Neither the task nor the partition sets a time limit.",
+    "An unlimited job is never backfilled and keeps its nodes until somebody cancels it.",
+    "Set `time` in `sbatch_options`, for all tasks of a partition in `partition_configs`.",
+    example="config: {slurm: {sbatch_options: {}}}  # on a partition with max_time: UNLIMITED",
+)
 SLURM_VALUE = Code(
     "slurm-value",
     Severity.ERROR,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+
 from compiler.rendering.artifact import Artifact, ArtifactKind
 from compiler.rendering.environment import render
 from compiler.targets.interface import Job
 from compiler.targets.slurm.directives import directive
 from compiler.targets.slurm.lower import SlurmJob
+from compiler.targets.slurm.recovery import HookCall
 
 SCRIPT = "job.sbatch"
 
@@ -38,7 +41,13 @@ def script_text(lowered: SlurmJob) -> str:
         "handed_secrets": lowered.handed_secrets,
         "secret_files": lowered.secret_files,
         "has_secrets": bool(lowered.handed_secrets or lowered.secret_files),
+        "recovery": lowered.recovery,
+        "hooks": [(event, list(calls)) for event, calls in groupby(lowered.hooks, _event)],
         "has_setup": lowered.has_setup,
         "has_run": lowered.has_run,
     }
     return render("slurm/job.sbatch.j2", data)
+
+
+def _event(call: HookCall) -> str:
+    return call.event

@@ -53,6 +53,9 @@ def used(task: Task, resources: Resources, target: TargetSpec) -> Iterator[Use]:
     yield from _of_files(task, resources)
     yield from _of_config(task)
     yield from _of_resources(resources, target)
+    if task.native_script is not None and resources.job_recovery is not None:
+        row = "resources.job_recovery (native_script)"
+        yield row, partial(_key_span, resources, "job_recovery")
 
 
 def _of_task(task: Task) -> Iterator[Use]:
@@ -99,7 +102,8 @@ def _of_config(task: Task) -> Iterator[Use]:
         if task.config.get(key):
             yield f"config.{key}", partial(task.origin.key_span, "config", key)
     if task.hooks:
-        yield "config.hooks", partial(task.origin.key_span, "config", "hooks")
+        row = "config.hooks (native_script)" if task.native_script else "config.hooks"
+        yield row, partial(task.origin.key_span, "config", "hooks")
     if task.native_script is not None:
         place = partial(task.origin.key_span, "config", "triplane", "native_script")
         yield "config.triplane.native_script", place

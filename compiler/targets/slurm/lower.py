@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cache
 
 from compiler.diagnostics import Diagnostics
-from compiler.diagnostics.codes import slurm as codes
-from compiler.model import names
 from compiler.rendering.launcher import Placement, gpus_per_node, script_folder, task_env
 from compiler.rendering.quoting import shdq
 from compiler.resources import data_folder
 from compiler.targets.interface import Job
-from compiler.targets.slurm import files, options, requests
+from compiler.targets.slurm import files, header, recovery, requests
 from compiler.targets.slurm.containers import Container, container_of
-from compiler.targets.slurm.paths import is_fixed, login_word, output_pattern
+from compiler.targets.slurm.paths import is_fixed, login_word
 from compiler.targets.slurm.settings import Settings
 
-_OUTPUT = "slurm-%j.out"
 _OF_THE_TASK = ("task.env", "setup.sh", "run.sh", "links.sh")
 
 
@@ -44,6 +41,8 @@ class SlurmJob:
     container: Container | None
     handed_secrets: tuple[str, ...]
     secret_files: tuple[tuple[str, str], ...]
+    recovery: recovery.Recovery | None
+    hooks: tuple[recovery.HookCall, ...]
     has_setup: bool
     has_run: bool
 
@@ -63,7 +62,7 @@ def lower(job: Job, diagnostics: Diagnostics) -> SlurmJob:
         run_folder = f"{workdir.rstrip('/')}/{run_folder}"
     handed, sources = secrets_of(job)
     return SlurmJob(
-        directives=tuple(_directives(job, settings, request, run_folder, diagnostics)),
+        directives=tuple(header.directives(job, settings, request, run_folder, diagnostics)),
         base=login_word(workdir),
         output_is_relative=not is_fixed(workdir),
         run_folder=run_folder,
@@ -77,77 +76,11 @@ def lower(job: Job, diagnostics: Diagnostics) -> SlurmJob:
         container=container,
         handed_secrets=handed,
         secret_files=sources,
+        recovery=recovery.recovery_of(job.resources),
+        hooks=recovery.hook_calls(job.task),
         has_setup=job.task.setup is not None,
         has_run=job.task.run is not None,
     )
-
-
-def _directives(
-    job: Job,
-    settings: Settings,
-    request: requests.Request,
-    run_folder: str,
-    diagnostics: Diagnostics,
-) -> Iterator[tuple[str, str | None]]:
-    stack, task, resources = job.stack, job.task, job.resources
-    job_name = names.slurm_job_name(stack.set_name, job.work, job.run, job.spec_digest)
-    yield "job-name", job_name
-    yield "output", f"{output_pattern(run_folder)}/{_OUTPUT}"
-    yield "open-mode", "append"
-    yield "nodes", str(task.num_nodes)
-    yield "ntasks-per-node", "1"
-    yield "cpus-per-task", str(request.cpus)
-    if request.memory_mib is not None:
-        yield "mem", requests.memory_text(request.memory_mib)
-    if resources.accelerator is not None:
-        yield requests.gpu_directive(resources.accelerator, request.gpus, job.target)
-    yield "wait-all-nodes", "1"
-    yield "no-requeue", None
-    partition = partition_of(job, settings)
-    if partition is not None:
-        yield "partition", partition
-    controlled = {}
-    if resources.labels:
-        controlled["comment"] = "`resources.labels`"
-        yield "comment", " ".join(f"{key}={value}" for key, value in resources.labels.items())
-    chosen = options.merge(
-        settings.sbatch_options(partition), job.target.version, controlled, diagnostics
-    )
-    for option, quota in (("account", "account"), ("qos", "queue")):
-        setting = settings.quota(quota, option, partition)
-        if setting is None:
-            continue
-        yield option, str(setting.value)
-        overridden = chosen.pop(option, None)
-        if overridden is not None and overridden.value != str(setting.value):
-            diagnostics.add(
-                codes.SBATCH_OPTION_OVERRIDDEN.at(
-                    overridden.layer.span(overridden.key),
-                    f"`--{option}={overridden.value}` gives way to `{setting.where}`",
-                    found=overridden.value,
-                    expected=str(setting.value),
-                )
-            )
-    for name, choice in chosen.items():
-        yield name, choice.value
-
-
-def partition_of(job: Job, settings: Settings) -> str | None:
-    """The partition, or several with commas: what the user named, else what is configured."""
-    resources = job.resources
-    if resources.infra.zone is not None:
-        return resources.infra.zone
-    if (setting := settings.workspace_value("partition")) is not None:
-        return str(setting.value)
-    if resources.accelerator is None:
-        found = settings.value("cpu_partition")
-        return str(found) if found else None
-    partitions = settings.value("gpu_partition_map") or {}
-    by_name = {name.lower(): value for name, value in partitions.items()}
-    found = by_name.get(resources.accelerator.name.lower())
-    if isinstance(found, list | tuple):
-        return ",".join(str(item) for item in found)
-    return str(found) if found else None
 
 
 def _scripts(job: Job, container: bool) -> dict[str, str]:
@@ -171,11 +104,14 @@ def _scripts(job: Job, container: bool) -> dict[str, str]:
     scripts = script_folder(job.task, env, _template_text("platform.sh"))
     scripts["task.env"] += f'export SKYPILOT_CLUSTER_INFO="{info}"\n'
     scripts["rank.sh"] = _template_text("rank.sh")
+    hooks = recovery.hook_scripts(job.task)
+    scripts.update(hooks)
     links = files.links_text(job, container=container)
     if links is not None:
         scripts["links.sh"] = links
+    own = {*_OF_THE_TASK, *hooks}
     # What is the task's own stands where a reviewer looks first.
-    return dict(sorted(scripts.items(), key=lambda item: item[0] not in _OF_THE_TASK))
+    return dict(sorted(scripts.items(), key=lambda item: item[0] not in own))
 
 
 @cache

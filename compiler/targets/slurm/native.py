@@ -22,6 +22,7 @@ from compiler.targets.interface import Job
 from compiler.targets.slurm import options, requests
 from compiler.targets.slurm.directives import Unreadable, directive, header
 from compiler.targets.slurm.paths import is_fixed, login_word
+from compiler.targets.slurm.recovery import recovery_of
 from compiler.targets.slurm.settings import Settings
 
 _LIMIT = 4 << 20
@@ -156,7 +157,7 @@ def _directives(
     job: Job, settings: Settings, diagnostics: Diagnostics
 ) -> Iterator[tuple[str, str | None]]:
     """Only what the task says: where it is silent, the cluster's defaults hold as before."""
-    from compiler.targets.slurm.lower import partition_of
+    from compiler.targets.slurm.header import partition_of
 
     task, resources = job.task, job.resources
     yield (
@@ -178,6 +179,9 @@ def _directives(
         name, value = requests.gpu_directive(resources.accelerator, request.gpus, job.target)
         controlled[name] = "`resources.accelerators`"
         yield name, value
+    if recovery_of(resources) is not None:
+        controlled.update(dict.fromkeys(("requeue", "no-requeue"), "`resources.job_recovery`"))
+        yield "requeue", None
     partition = partition_of(job, settings)
     if partition is not None:
         controlled["partition"] = "`resources.infra`"

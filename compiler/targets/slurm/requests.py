@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compiler.model import Accelerator, Resources, TargetSpec
@@ -50,13 +51,26 @@ def gpu_directive(accelerator: Accelerator, gpus: int, target: TargetSpec) -> tu
     """(option, value) that asks for the GPUs in the way that the stack chose.
 
     The type of a typed GRES is the accelerator's name in lower case, without the memory that
-    tells variants apart (`A100-80GB` -> `a100`), as most sites name theirs.
+    tells variants apart (`A100-80GB` -> `a100`), as most sites name theirs, unless the stack's
+    `gres_types` have another.
     """
     style = target.options.get("gres", "typed")
     if style == "untyped":
         return "gres", f"gpu:{gpus}"
-    type_name = re.sub(r"-\d+gb$", "", accelerator.name.lower())
-    type_name = re.sub(r"[^a-z0-9_.-]", "_", type_name)
+    if style == "gpus-per-node-untyped":
+        return "gpus-per-node", str(gpus)
+    type_name = _named_by_the_site(accelerator, target)
+    if type_name is None:
+        type_name = re.sub(r"-\d+gb$", "", accelerator.name.lower())
+        type_name = re.sub(r"[^a-z0-9_.-]", "_", type_name)
     if style == "gpus-per-node":
         return "gpus-per-node", f"{type_name}:{gpus}"
     return "gres", f"gpu:{type_name}:{gpus}"
+
+
+def _named_by_the_site(accelerator: Accelerator, target: TargetSpec) -> str | None:
+    names = target.options.get("gres_types")
+    if not isinstance(names, Mapping):
+        return None
+    by_name = {str(name).lower(): str(kind) for name, kind in names.items()}
+    return by_name.get(accelerator.name.lower())

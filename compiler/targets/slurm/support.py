@@ -79,7 +79,19 @@ _TASK: Final = (
     Support("config.active_workspace", FULL, "chooses account, QoS and options"),
     Support("config.docker", IGNORED, "`run_options` are for Docker on virtual machines"),
     Support("config.nvidia_gpus", IGNORED, "jobs cannot change the state of the cluster's GPUs"),
-    Support("config.hooks", REFUSED, "hooks are not run on Slurm", "use a trap in `run`"),
+    Support(
+        "config.hooks",
+        CHANGED,
+        "run by the batch script on the first node, in the time that Slurm leaves "
+        "(KillWait, or GraceTime before a preemption)",
+        "ask for more with `signal` in `config.slurm.sbatch_options`, and a trap in `run`",
+    ),
+    Support(
+        "config.hooks (native_script)",
+        REFUSED,
+        "a script that is kept runs alone",
+        "put a trap into the script",
+    ),
     Support("config.triplane.on_files_change", FULL, "decides on a new run"),
     Support(
         "config.triplane.native_script",
@@ -122,8 +134,14 @@ _RESOURCES: Final = (
     Support("resources.max_hourly_cost", FULL, "decided when the task is placed"),
     Support(
         "resources.job_recovery",
-        IGNORED,
-        "the job is not put back into the queue when it fails or is preempted",
+        FULL,
+        "`--requeue` after a preemption or a lost node; after errors the script requeues itself",
+    ),
+    Support(
+        "resources.job_recovery (native_script)",
+        CHANGED,
+        "`--requeue`; exit codes of a script that is kept start nothing again",
+        "let the script requeue itself",
     ),
     Support("resources.disk_size", IGNORED, "the size of a node's disk cannot be asked for"),
     Support("resources.disk_tier", IGNORED, "the kind of a node's disk cannot be asked for"),

@@ -1,0 +1,105 @@
+"""The options of a job: what follows from the task, then what the configuration adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from compiler.catalog.accelerators import resolve_accelerator
+from compiler.diagnostics import Diagnostics
+from compiler.diagnostics.codes import slurm as codes
+from compiler.model import names
+from compiler.targets.interface import Job
+from compiler.targets.slurm import limits, options, recovery, requests
+from compiler.targets.slurm.paths import output_pattern
+from compiler.targets.slurm.settings import Settings
+
+_OUTPUT = "slurm-%j.out"
+
+
+def directives(
+    job: Job,
+    settings: Settings,
+    request: requests.Request,
+    run_folder: str,
+    diagnostics: Diagnostics,
+) -> Iterator[tuple[str, str | None]]:
+    """(long option, value or None for a flag), in the order of the script."""
+    stack, task, resources = job.stack, job.task, job.resources
+    job_name = names.slurm_job_name(stack.set_name, job.work, job.run, job.spec_digest)
+    yield "job-name", job_name
+    yield "output", f"{output_pattern(run_folder)}/{_OUTPUT}"
+    yield "open-mode", "append"
+    yield "nodes", str(task.num_nodes)
+    yield "ntasks-per-node", "1"
+    yield "cpus-per-task", str(request.cpus)
+    if request.memory_mib is not None:
+        yield "mem", requests.memory_text(request.memory_mib)
+    if resources.accelerator is not None:
+        yield requests.gpu_directive(resources.accelerator, request.gpus, job.target)
+    yield "wait-all-nodes", "1"
+    yield recovery.requeue_directive(resources), None
+    partition = partition_of(job, settings)
+    if partition is not None:
+        yield "partition", partition
+    controlled = {}
+    if resources.labels:
+        controlled["comment"] = "`resources.labels`"
+        yield "comment", " ".join(f"{key}={value}" for key, value in resources.labels.items())
+    chosen = options.merge(
+        settings.sbatch_options(partition), job.target.version, controlled, diagnostics
+    )
+    for option, quota in (("account", "account"), ("qos", "queue")):
+        setting = settings.quota(quota, option, partition)
+        if setting is None:
+            continue
+        yield option, str(setting.value)
+        overridden = chosen.pop(option, None)
+        if overridden is not None and overridden.value != str(setting.value):
+            diagnostics.add(
+                codes.SBATCH_OPTION_OVERRIDDEN.at(
+                    overridden.layer.span(overridden.key),
+                    f"`--{option}={overridden.value}` gives way to `{setting.where}`",
+                    found=overridden.value,
+                    expected=str(setting.value),
+                )
+            )
+    for name, choice in chosen.items():
+        yield name, choice.value
+    limit = limits.time_limit(job, partition, chosen.get("time"), diagnostics)
+    if limit is not None:
+        yield "time", limit
+
+
+def partition_of(job: Job, settings: Settings) -> str | None:
+    """The partition, or several with commas: what the user named, else what is configured."""
+    resources = job.resources
+    if resources.infra.zone is not None:
+        return resources.infra.zone
+    if (setting := settings.workspace_value("partition")) is not None:
+        return str(setting.value)
+    if resources.accelerator is None:
+        found = settings.value("cpu_partition")
+        return str(found) if found else None
+    wanted = _canonical(resources.accelerator.name)
+    partitions = settings.value("gpu_partition_map") or {}
+    by_name = {_canonical(name): value for name, value in partitions.items()}
+    found = by_name.get(wanted) or list(_offering(job, wanted))
+    if isinstance(found, list | tuple):
+        return ",".join(str(item) for item in found) or None
+    return str(found)
+
+
+def _offering(job: Job, wanted: str) -> Iterator[str]:
+    """Partitions of which the stack says that their nodes have enough of the accelerator, the
+    default partition first."""
+    described = job.target.options.get("partitions")
+    count = job.resources.accelerator.count if job.resources.accelerator else 0
+    entries = described.items() if isinstance(described, Mapping) else ()
+    for name, entry in sorted(entries, key=lambda item: not item[1].get("default")):
+        offered = entry.get("accelerators") or {}
+        if any(_canonical(kind) == wanted and has >= count for kind, has in offered.items()):
+            yield str(name)
+
+
+def _canonical(name: str) -> str:
+    return (resolve_accelerator(name).name or name).lower()

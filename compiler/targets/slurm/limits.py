@@ -1,0 +1,100 @@
+"""The time limit of a job, by what the stack says of the partitions.
+
+Slurm itself knows a partition's limits; where the stack repeats them, a limit that is too long
+is found before anything is submitted, and no job is ever without one.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+
+from compiler.diagnostics import Diagnostic, Diagnostics
+from compiler.diagnostics.codes import slurm as codes
+from compiler.model import TargetSpec
+from compiler.targets.interface import Job
+from compiler.targets.slurm.options import Chosen
+
+_TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
+_UNLIMITED = "UNLIMITED"
+
+
+def seconds_of(text: str) -> int | None:
+    """`90`, `90:30`, `1:30:00`, `2-12`, `2-12:00`, `2-12:00:00` in seconds; None: no such time."""
+    match = _TIME.fullmatch(text)
+    if match is None:
+        return None
+    days, *parts = match.groups()
+    numbers = [int(part) for part in parts if part is not None]
+    if days is not None:
+        hours, minutes, seconds = [*numbers, 0, 0][:3]
+    elif len(numbers) == 3:
+        hours, minutes, seconds = numbers
+    else:
+        hours, (minutes, seconds) = 0, [*numbers, 0][:2]
+    return ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds
+
+
+def time_limit(
+    job: Job, partition: str | None, chosen: Chosen | None, diagnostics: Diagnostics
+) -> str | None:
+    """The limit to write where the user gives none: the partition's longest, None for nothing.
+
+    A partition with a default of its own is left to it. Faults go to `diagnostics`.
+    """
+    described = dict(_described(job.target, partition))
+    if not described:
+        return None
+    if chosen is not None and chosen.value is not None:
+        diagnostics.extend(_too_long(chosen, described, job.target))
+        return None
+    if all(_limited(entry.get("default_time")) for entry in described.values()):
+        return None
+    longest = [str(entry.get("max_time") or _UNLIMITED) for entry in described.values()]
+    if all(_limited(text) for text in longest):
+        return min(longest, key=lambda text: seconds_of(text) or 0)
+    diagnostics.add(
+        codes.SLURM_NO_TIME_LIMIT.at(
+            job.task.origin.span(),
+            f"no time limit: partition {', '.join(f'`{name}`' for name in described)} has none "
+            "for jobs that ask for none",
+            hint="set `time` in `config.slurm.sbatch_options`",
+            target=job.target.key,
+        )
+    )
+    return None
+
+
+def _too_long(
+    chosen: Chosen, described: Mapping[str, Mapping[str, object]], target: TargetSpec
+) -> Iterator[Diagnostic]:
+    longest = [str(entry.get("max_time") or _UNLIMITED) for entry in described.values()]
+    wanted = seconds_of(chosen.value or "")
+    if wanted is None or not all(_limited(text) for text in longest):
+        return
+    limit = max(longest, key=lambda text: seconds_of(text) or 0)
+    if wanted > (seconds_of(limit) or 0):
+        names = ", ".join(f"`{name}`" for name in described)
+        yield codes.SLURM_TIME_TOO_LONG.at(
+            chosen.layer.span(chosen.key),
+            f"`--time={chosen.value}` is longer than partition {names} allows",
+            found=chosen.value,
+            expected=f"at most {limit}",
+            target=target.key,
+        )
+
+
+def _described(
+    target: TargetSpec, partition: str | None
+) -> Iterator[tuple[str, Mapping[str, object]]]:
+    """What the stack says of the partitions that the job may go to; nothing if one is unknown."""
+    known = target.options.get("partitions")
+    if not isinstance(known, Mapping):
+        return
+    names = partition.split(",") if partition else [k for k, v in known.items() if v.get("default")]
+    if all(name in known for name in names):
+        yield from ((name, known[name]) for name in names)
+
+
+def _limited(text: object) -> bool:
+    return text is not None and text != _UNLIMITED
