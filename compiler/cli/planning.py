@@ -10,8 +10,10 @@ import click
 
 from compiler.cli import output
 from compiler.cli.options import every_target_option, target_option
+from compiler.model import Deployer
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import Plan
+from compiler.planning.states import RunState
 from compiler.workflow import Applied, PlanOptions, StepResult, Waited
 
 
@@ -154,23 +156,28 @@ def _result(result: StepResult) -> dict[str, object]:
 
 def wait_for_runs(stack, applied: Applied, until: str, timeout: float | None, progress) -> int:
     """Wait for what was applied; 1 unless all of it came to be as asked."""
-    from compiler.workflow import wait
+    from compiler.workflow import status, wait
 
-    names = sorted({result.change.work for result in applied.results if _runs(result)})
+    awaited = [result.change for result in applied.results if _runs(result, stack)]
+    names = sorted({change.work for change in awaited})
     if not names:
         return 0
     verdict = wait(stack, names, until=until, timeout=timeout, progress=progress)
-    if verdict is not Waited.SUCCEEDED:
-        said = {Waited.NOT_FINISHED: f"not {until} in the time given"}.get(
-            verdict, str(verdict.name).lower()
-        )
-        click.echo(f"error: {', '.join(names)}: {said}", err=True)
+    if verdict is Waited.SUCCEEDED:
+        return 0
+    if verdict is Waited.NOT_FINISHED:
+        click.echo(f"error: {', '.join(names)}: not {until} in the time given", err=True)
         return 1
-    return 0
+    runs = {(change.work, change.run) for change in awaited}
+    for run in status(stack, names).runs:
+        if (run.work, run.run) in runs and run.state is not RunState.SUCCEEDED:
+            click.echo(f"error: {run.work} run {run.run}: {run.state}", err=True)
+    return 1
 
 
-def _runs(result: StepResult) -> bool:
-    """Whether there is a run to wait for."""
+def _runs(result: StepResult, stack) -> bool:
+    """Whether there is a run to wait for: nobody knows what becomes of written files."""
     change = result.change
-    removed = change.action is Action.DELETE
-    return result.record is not None and not removed and not change.work.startswith("_")
+    if result.record is None or change.action is Action.DELETE or change.work.startswith("_"):
+        return False
+    return stack.targets[change.target].deployer is not Deployer.DIRECTORY

@@ -86,8 +86,9 @@ def wait(
 ) -> Waited:
     """Wait until the last runs of `names` (default: all) are `running` or `finished`.
 
-    `timeout` and `interval` in seconds. Works written to a directory count as they are:
-    nothing ends there.
+    The last runs are those of the apply (or `triplane run --num-jobs`) that came last, and
+    whatever else is live. `timeout` and `interval` in seconds. What was written to a directory
+    is unknown: whoever submits it is not triplane.
     """
     deadline = None if timeout is None else time.monotonic() + timeout
     shown: dict[str, str] = {}
@@ -97,13 +98,13 @@ def wait(
         if world.silent and not names:  # any of them may hold work to be waited for
             key, why = next(iter(world.silent.items()))
             raise TargetUnreachable(key, why)
-        latest = _latest(world, names)
-        for name, run in latest.items():
-            line = f"{name}: run {run.record.run} {run.state} {run.detail}".rstrip()
-            if shown.get(name) != line:
-                shown[name] = line
+        awaited = [run for name in names or sorted(_known(world)) for run in _last(world, name)]
+        for run in awaited:
+            line = f"{run.record.work}: run {run.record.run} {run.state} {run.detail}".rstrip()
+            if shown.get(run.record.run_key) != line:
+                shown[run.record.run_key] = line
                 progress(line)
-        verdict = _verdict([run.state for run in latest.values()], until)
+        verdict = _verdict([run.state for run in awaited], until)
         late = deadline is not None and time.monotonic() >= deadline
         if verdict is not Waited.NOT_FINISHED or late:
             world.close()
@@ -170,16 +171,25 @@ def unlock(stack: Stack) -> list[tuple[str, str | None, TriplaneError | None]]:
     return answers
 
 
-def _latest(world: World, names: Sequence[str]) -> dict[str, ObservedRun]:
-    return {name: _one_run(world, name, None)[1] for name in names or sorted(_known(world))}
+def _last(world: World, name: str) -> list[ObservedRun]:
+    """The newest run of a work, those that the same plan started, and all that are live."""
+    _require_known([name], _known(world), world)
+    runs = [run for _, run in _there(world) if run.record.work == name]
+    newest = max(runs, key=lambda run: run.record.run)
+    plan = newest.record.plan
+    return [
+        run
+        for run in runs
+        if run is newest or run.state.is_live or (plan and run.record.plan == plan)
+    ]
 
 
 def _verdict(states: Sequence[RunState], until: str) -> Waited:
-    if any(state is RunState.UNKNOWN for state in states):
-        return Waited.UNKNOWN
     waiting = {RunState.PENDING} if until == "running" else {RunState.PENDING, RunState.RUNNING}
     if any(state in waiting for state in states):
         return Waited.NOT_FINISHED
+    if any(state in (RunState.UNKNOWN, RunState.WRITTEN) for state in states):
+        return Waited.UNKNOWN
     if any(state is RunState.CANCELLED for state in states):
         return Waited.CANCELLED
     if any(state.is_unsuccessful for state in states):
