@@ -78,7 +78,8 @@ def print_plan(plan: Plan, format: str, *, plan_file: str | None = None, err: bo
     else:
         from compiler.planning.views import text_view
 
-        text = text_view(plan, color=output.use_color(stream))
+        width = output.width(stream) if output.is_terminal(stream) else None
+        text = text_view(plan, color=output.use_color(stream), width=width)
     click.echo(text, nl=False, err=err, color=output.use_color(stream))
 
 

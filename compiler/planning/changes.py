@@ -6,10 +6,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from compiler.model import names
+from compiler.planning.because import Because
 from compiler.planning.differences import MergeKeys, differences
 from compiler.planning.digests import changed_fields
 from compiler.planning.outcomes import Action, Decision
-from compiler.planning.plan import Because, ObjectChange, PlacementRow, WorkChange
+from compiler.planning.plan import ObjectChange, PlacementRow, WorkChange
 from compiler.planning.records import Record
 from compiler.planning.states import ObservedRun, RunState
 from compiler.rendering.artifact import Artifact, ArtifactKind

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import yaml
 
+from compiler.planning.because import Because
 from compiler.rendering.artifact import Artifact, ArtifactKind
 
 # (apiVersion, kind, path without indices) -> names of the keys, None for an atomic list
@@ -34,7 +35,8 @@ class FieldAction(enum.StrEnum):
 class FieldChange:
     """One field; `before` and `after` are JSON-able, None where absent.
 
-    `lines` is a unified diff where the value is a long or multi-line text.
+    `lines` is a unified diff where the value is a long or multi-line text; `because` are the
+    fields of the task whose change makes this one, as far as they are known.
     """
 
     path: str
@@ -43,6 +45,7 @@ class FieldChange:
     after: object = None
     sensitive: bool = False
     lines: tuple[str, ...] = ()
+    because: tuple[Because, ...] = ()
 
 
 def differences(before: str, artifact: Artifact, merge_keys: MergeKeys) -> list[FieldChange]:

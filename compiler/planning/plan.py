@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from compiler.planning.because import Because
 from compiler.planning.cost import Cost, Costs, is_spent, sum_of
 from compiler.planning.differences import FieldChange
 from compiler.planning.outcomes import Action
@@ -32,14 +33,6 @@ class ObjectChange:
     artifact: Artifact | None = None
     before: str | None = None
     fields: tuple[FieldChange, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Because:
-    """A field of the task that changed, and where it is written now (`file:line:column`)."""
-
-    field: str
-    location: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,12 +8,12 @@ import json
 import re
 from collections.abc import Mapping
 
+from compiler.planning.because import Because
 from compiler.planning.cost import Cost, Costs
 from compiler.planning.differences import FieldAction, FieldChange
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import (
     FORMAT_VERSION,
-    Because,
     ObjectChange,
     Overridden,
     PlacementRow,
@@ -173,9 +173,7 @@ def _work(body: dict) -> WorkChange:
         members["state"] = RunState(body["state"])
     if "record" in body:
         members["record"] = _record(body["record"])
-    members["because"] = tuple(
-        Because(item["field"], item.get("location")) for item in body.get("because", ())
-    )
+    members["because"] = _because(body)
     members["objects"] = tuple(_object(item) for item in body.get("objects", ()))
     members["uploads"] = tuple(FileTree(**item) for item in body.get("uploads", ()))
     members["required"] = tuple(body.get("required", ()))
@@ -185,6 +183,10 @@ def _work(body: dict) -> WorkChange:
         given = body["cost"]
         members["cost"] = Cost(given.get("hourly"), given.get("most"), given.get("time_limit"))
     return WorkChange(**members)
+
+
+def _because(body: dict) -> tuple[Because, ...]:
+    return tuple(Because(item["field"], item.get("location")) for item in body.get("because", ()))
 
 
 def _record(body: dict) -> Record:
@@ -206,6 +208,7 @@ def _object(body: dict) -> ObjectChange:
                 **item,
                 "action": FieldAction(item["action"]),
                 "lines": tuple(item.get("lines", ())),
+                "because": _because(item),
             }
         )
         for item in body.get("fields", ())

@@ -1,9 +1,11 @@
 """Plans for people: the markdown comment stays below its limit and harmless."""
 
+import re
+
 import pytest
 
 from compiler.planning.plan_file import from_json
-from compiler.planning.views import markdown_view
+from compiler.planning.views import markdown_view, text_view
 
 LIMIT = 65_536
 
@@ -136,8 +138,6 @@ def test_names_in_running_text_are_escaped(project):
 
 
 def test_text_is_plain_when_piped_and_in_colour_only_on_a_terminal(project):
-    from compiler.planning.views import text_view
-
     project.stack("alpha")
     project.task("train")
     text = project.plan().out
@@ -147,3 +147,31 @@ def test_text_is_plain_when_piped_and_in_colour_only_on_a_terminal(project):
     coloured = text_view(plan, color=True)
     assert "\x1b[32m+ train on alpha: create run 1\x1b[0m" in coloured
     assert text_view(plan) == text
+
+
+def test_the_summary_comes_first_and_again_where_it_left_the_screen(project):
+    project.stack("alpha")
+    project.task("train")
+    lines = project.plan().out.splitlines()
+    assert lines[0] == "Plan: 1 to create."
+    assert lines[1] == "Set demo, stack stack.yaml"
+    assert lines.count("Plan: 1 to create.") == 1
+    for at in range(20):
+        project.task(f"task-{at}")
+    lines = project.plan().out.splitlines()
+    assert lines[0] == lines[-1] == "Plan: 21 to create."
+
+
+def test_text_is_folded_to_the_width_of_a_terminal_and_whole_elsewhere(project):
+    project.stack("alpha")
+    project.task("train", envs={"A": "short"})
+    project.applied()
+    project.task("train", envs={"A": "a long value with words " * 6})
+    project.plan("--out", "plan.json")
+    plan = from_json((project.folder / "plan.json").read_text())
+    folded = text_view(plan, width=60, color=True)
+    plain = [re.sub("\x1b\\[[0-9;]*m", "", line) for line in folded.splitlines()]
+    assert max(map(len, plain)) <= 60
+    assert max(map(len, text_view(plan).splitlines())) > 100
+    squeezed = "".join("".join(plain).split())
+    assert squeezed == "".join(text_view(plan).split())

@@ -57,7 +57,9 @@ def command(
         output.print_json("diff", {"against": against, "objects": objects})
     else:
         color = output.use_color(sys.stdout)
-        click.echo(objects_text(result.objects, color=color), nl=False, color=True)
+        width = output.width(sys.stdout) if output.is_terminal(sys.stdout) else None
+        text = objects_text(result.objects, color=color, width=width)
+        click.echo(text, nl=False, color=True)
         count = len(result.objects)
         words = "1 file differs" if count == 1 else f"{count} files differ"
         click.echo(words if count else "no differences")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 
+from compiler.planning.because import Because
 from compiler.planning.cost import Cost, Costs
 from compiler.planning.differences import FieldAction, FieldChange
 from compiler.planning.outcomes import Action
@@ -55,7 +56,7 @@ def explanations(change: WorkChange) -> Iterator[str]:
     if change.reason:
         yield change.reason
     for item in change.because:
-        yield f"because {item.field} changed" + (f" ({item.location})" if item.location else "")
+        yield because_words(item)
     if change.note:
         yield change.note
     if change.action.changes:
@@ -148,6 +149,12 @@ def field_lines(change: FieldChange) -> Iterator[tuple[str, str]]:
         yield "-", f"{label}: {_value(change.before)}"
     else:
         yield "~", f"{label}: {_value(change.before)} -> {_value(change.after)}"
+    for item in change.because:
+        yield " ", f"  {because_words(item)}"
+
+
+def because_words(item: Because) -> str:
+    return f"because {item.field} changed" + (f" ({item.location})" if item.location else "")
 
 
 def next_steps(plan: Plan) -> Iterator[str]:
