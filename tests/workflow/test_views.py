@@ -53,7 +53,9 @@ def test_a_long_difference_is_cut_and_said_to_be(project):
     text = markdown(project, "--out", "plan.json")
     assert len(text) < LIMIT
     assert "long on alpha: update run 1" in text
-    assert "The differences of 1 change are too long for a comment" in text
+    assert "The differences of 1 change are too long for a comment and left out (`long`)" in text
+    assert "all of it is in the saved plan" in text
+    assert "`triplane plan` shows all of it" in markdown(project)
     assert "+     export A='1'" in text  # what fits is whole
     assert "because run changed" in text
 

@@ -14,13 +14,18 @@ from compiler.planning.views.wording import (
     field_lines,
     headline,
     next_steps,
+    sums,
     title,
     visible,
 )
 
 # A comment on the large forges ends at 65,536 characters.
 LIMIT = 65_000
-_ROOM_FOR_CUTS = 300
+_ROOM_FOR_CUTS = 1_500
+_NAMED = 8  # of those that were cut
+_LONGEST_NAME = 60
+_POINTS = 30
+_LONGEST_POINT = 500
 _DIFF_SIGNS = {"+": "+", "-": "-", "~": "!", "@": "@"}
 
 
@@ -32,20 +37,30 @@ def markdown_view(plan: Plan, *, plan_file: str | None = None) -> str:
         "",
         f"Set {_code(plan.set)}, stack {_code(plan.stack)}",
         "",
-        *(f"- {_escaped(line)}" for line in next_steps(plan)),
+        *_points((*sums(plan), *next_steps(plan))),
     ]
     tail = [""]
     if plan.applyable and plan.has_changes:
         tail += [f"Next: {_code(shlex.join(words))}", ""]
     room = LIMIT - sum(len(line) + 1 for line in (*head, *tail)) - _ROOM_FOR_CUTS
-    return "\n".join([*head, *_fitting(plan.works, room), *tail])
+    elsewhere = "all of it is in the saved plan" if plan_file else "`triplane plan` shows all of it"
+    return "\n".join([*head, *_fitting(plan.works, room, elsewhere), *tail])
+
+
+def _points(lines: Sequence[str]) -> Iterator[str]:
+    """What is said of the whole plan, never so much that no change has room beside it."""
+    for line in lines[:_POINTS]:
+        cut = "…" if len(line) > _LONGEST_POINT else ""
+        yield f"- {_escaped(line[:_LONGEST_POINT])}{cut}"
+    if len(lines) > _POINTS:
+        yield f"- and {_counted(len(lines) - _POINTS, 'more remark')}"
 
 
 def _command(plan: Plan) -> tuple[str, ...]:
     return ("triplane", "apply", "--stack", plan.stack)
 
 
-def _fitting(works: Sequence[WorkChange], room: int) -> Iterator[str]:
+def _fitting(works: Sequence[WorkChange], room: int, elsewhere: str) -> Iterator[str]:
     """The changes in their order: each with its reasons if possible, then with its details.
 
     What changes something comes before what does not, where not all of it fits.
@@ -56,7 +71,7 @@ def _fitting(works: Sequence[WorkChange], room: int) -> Iterator[str]:
         if len(brief[at]) + 1 <= room:
             shown[at] = brief[at]
             room -= len(brief[at]) + 1
-    without_details = 0
+    without_details = []
     for at in sorted(shown):
         full = _full(works[at])
         if full is None:
@@ -65,16 +80,24 @@ def _fitting(works: Sequence[WorkChange], room: int) -> Iterator[str]:
             shown[at] = full
             room -= len(full) - len(brief[at])
         else:
-            without_details += 1
+            without_details.append(works[at])
     yield from (shown[at] for at in sorted(shown))
-    left_out = len(works) - len(shown)
+    left_out = [works[at] for at in range(len(works)) if at not in shown]
     if left_out:
-        yield f"\n*and {_counted(left_out, 'more change')}; all of them are in the saved plan.*"
+        more = _counted(len(left_out), "more change")
+        yield f"\n*and {more} that did not fit ({_named(left_out)}); {elsewhere}.*"
     if without_details:
         yield (
-            f"\n*The differences of {_counted(without_details, 'change')} are too long for a "
-            "comment and left out; they are in the saved plan.*"
+            f"\n*The differences of {_counted(len(without_details), 'change')} are too long for a "
+            f"comment and left out ({_named(without_details)}); {elsewhere}.*"
         )
+
+
+def _named(works: Sequence[WorkChange]) -> str:
+    """The first few of them by name."""
+    names = [_code(change.work[:_LONGEST_NAME]) for change in works[:_NAMED]]
+    rest = len(works) - len(names)
+    return ", ".join(names) + (f" and {rest} others" if rest else "")
 
 
 def _counted(count: int, what: str) -> str:
