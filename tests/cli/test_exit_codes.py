@@ -172,7 +172,8 @@ def test_an_unreachable_target_is_3_and_blocks_no_other(ready, monkeypatch):
     ("states", "until", "code", "said"),
     [
         (["succeeded"], "finished", 0, "succeeded"),
-        (["written"], "finished", 0, "succeeded"),
+        (["written"], "finished", 102, "unknown"),
+        (["unknown", "pending"], "finished", 101, "not finished"),
         (["running"], "running", 0, "succeeded"),
         (["failed"], "finished", 100, "failed"),
         (["timed out"], "finished", 100, "failed"),
