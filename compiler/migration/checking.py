@@ -122,6 +122,8 @@ def _others(
             yield Comparison(option, theirs, ours, Verdict.EQUAL)
             continue
         note = "" if kept else _OF_THE_LAUNCHER.get(option, "")
+        if kept and option == "chdir" and ours and ours.endswith(theirs or ""):
+            note = "from the folder in which sbatch was called"
         yield Comparison(option, theirs, ours, Verdict.DIFFERENT, note)
 
 

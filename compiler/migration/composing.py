@@ -15,7 +15,7 @@ import yaml
 
 from compiler.migration.result import Path
 
-SCHEMA = "https://triplane.dev/schemas/task.schema.json"
+_SCHEMAS = "https://triplane.dev/schemas"
 _SIMPLE = re.compile(r"[A-Za-z_/][A-Za-z0-9_./@+-]*")
 _TYPED = ("y", "n", "yes", "no", "on", "off", "true", "false", "null", "~")
 _WIDTH = 1 << 20  # nothing is folded
@@ -28,14 +28,15 @@ class _Quoted(str):
 
 
 def compose(
-    task: dict[str, Any], comments: list[str], inline: dict[Path, str]
+    task: dict[str, Any], comments: list[str], inline: dict[Path, str], schema: str = "task"
 ) -> tuple[str, dict[Path, int]]:
-    """(the file's text, the line of every path in it). `comments` stand at the top, `inline`
-    beside values of one line.
+    """(the document's text, the line of every path in it). `comments` stand at the top, `inline`
+    beside values of one line; `schema` is what an editor checks it by.
 
     Raise ValueError where YAML cannot hold the task.
     """
-    head = [f"# yaml-language-server: $schema={SCHEMA}", *map(_comment, comments)]
+    schema_line = f"# yaml-language-server: $schema={_SCHEMAS}/{schema}.schema.json"
+    head = [schema_line, *map(_comment, comments)]
     for write in (_with_block, _dump):
         text = "\n".join(head) + "\n" + write(task)
         if not _reads_as(text, task):

@@ -30,6 +30,7 @@ def map_directives(mapping: Mapping) -> None:
     component = mapping.component
     deciding = {given.name: index for index, given in enumerate(component.given)}
     for index, given in enumerate(component.given):
+        before = len(mapping.draft.entries)
         if deciding[given.name] != index and given.name != "mail-type":
             last = component.given[deciding[given.name]]
             where = f"line {last.line}" if last.line else "the command line"
@@ -40,6 +41,8 @@ def map_directives(mapping: Mapping) -> None:
             mapping.say(given, Outcome.DROPPED, codes.CHANGED, text)
         else:
             _RULES.get(given.name, _other)(mapping, given)
+        if given in mapping.script.inherited:  # its line has its outcome in the earlier part
+            del mapping.draft.entries[before:]
     for given in component.early:
         text = f"`{given.spelling}` does nothing in a script"
         mapping.say(given, Outcome.DROPPED, codes.NO_EFFECT, text)

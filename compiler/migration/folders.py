@@ -7,6 +7,7 @@ bounded. A file that breaks a process is tried again alone, and counts as unread
 from __future__ import annotations
 
 import os
+import re
 from collections import Counter, deque
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -24,7 +25,8 @@ LARGEST = 4 << 20
 _PART = 16
 _AHEAD = 4
 _FEW = 40
-_MAGIC = (b"#SBATCH", b"#SLURM")
+_MAGIC = re.compile(rb"#SBATCH|#SLURM|^[^#\n]*\bsbatch\b[^\n]*\s(?:--dep|-d)", re.MULTILINE)
+"""What a script has, or one that submits scripts which wait for one another."""
 _HEAD = 1 << 16
 
 
@@ -58,7 +60,7 @@ def _has_directives(path: Path) -> bool:
             data = file.read(_HEAD)
     except OSError:
         return True  # it will be reported
-    return any(magic in data for magic in _MAGIC) and b"\0" not in data[:1024]
+    return b"\0" not in data[:1024] and _MAGIC.search(data) is not None
 
 
 def place(scripts: Sequence[str], roots: Sequence[str], out: str | None) -> list[Job]:
@@ -107,10 +109,19 @@ def _one(job: Job, settings: Settings) -> Migration:
         return unreadable(job.path, settings, "it is larger than the 4 MiB that slurmctld takes")
     if settings.submit_folder == AT_SCRIPT:
         settings = replace(settings, submit_folder=str(path.absolute().parent))
-    migration = migrate(path.read_bytes(), job.path, settings)
+    migration = migrate(path.read_bytes(), job.path, settings, look=_look)
     if job.yaml is not None and migration.yaml is not None:
         migration = write(migration, Path(job.yaml))
     return migration
+
+
+def _look(path: str) -> bytes | None:
+    """Another script, which a chain of submissions names."""
+    found = Path(path)
+    try:
+        return found.read_bytes() if found.is_file() and found.stat().st_size <= LARGEST else None
+    except OSError:
+        return None
 
 
 def write(migration: Migration, yaml: Path) -> Migration:

@@ -7,10 +7,12 @@ from pathlib import PurePosixPath
 from compiler.diagnostics.codes import migration as codes
 from compiler.diagnostics.codes import migration_body as body_codes
 from compiler.migration import decide
+from compiler.migration.chains import Chain, Look, as_pipeline, chain_of
 from compiler.migration.composing import compose
 from compiler.migration.directives import map_directives
 from compiler.migration.draft import Draft, task_name
 from compiler.migration.editing import Change, apply, edits, take_out
+from compiler.migration.groups import as_group
 from compiler.migration.mapping import Mapping
 from compiler.migration.notes import notes
 from compiler.migration.reading.options import OptionTable, option_table
@@ -40,11 +42,26 @@ def kept_name(path: str) -> str:
 
 
 def migrate(
-    data: bytes, path: str, settings: Settings, table: OptionTable | None = None
+    data: bytes,
+    path: str,
+    settings: Settings,
+    table: OptionTable | None = None,
+    look: Look | None = None,
 ) -> Migration:
-    """The result for one script. `path` is shown, and names the task where nothing else does."""
-    script = take_apart(data, path, settings, table or option_table(settings.version))
+    """The result for one script. `path` is shown, and names the task where nothing else does.
+
+    `look` reads another script, which a chain of submissions names; None where there is none.
+    """
+    table = table or option_table(settings.version)
+    script = take_apart(data, path, settings, table)
+    chain = chain_of(script)
+    if chain is not None and look is not None:
+        return _chain(script, chain, table, look)
     status, why = _what_it_is(script)
+    if status is Status.BY_HAND:
+        grouped = _grouped(script, why)
+        if grouped is not None:
+            return grouped
     if status is not None:
         said = _ignored(script) if status is Status.REFUSED else notes(script)
         parts = decide.parts(script) if status is Status.BY_HAND else ()
@@ -86,7 +103,27 @@ def _ignored(script: Script) -> tuple[Note, ...]:
     return tuple(note for note in notes(script) if note.code == codes.IGNORED_LINE.name)
 
 
-def _migrated(script: Script) -> Migration:
+def _grouped(script: Script, why: Note) -> Migration | None:
+    """A heterogeneous job as a group; None where it cannot be one."""
+    whole = Migration(script.path, Status.KEPT, script.settings.target, notes=(why,))
+
+    def write(part: Script, runs: bool) -> Migration:
+        return scrub(_migrated(part, runs), [secret.value for secret in part.secrets])
+
+    return as_group(script, whole, write)
+
+
+def _chain(script: Script, chain: Chain, table: OptionTable, look: Look) -> Migration:
+    """A driver that submits one script behind the other, as a pipeline if that is the same."""
+
+    def write(data: bytes, path: str, settings: Settings) -> Migration:
+        return migrate(data, path, settings, table)
+
+    return as_pipeline(script, chain, look, write)
+
+
+def _migrated(script: Script, runs: bool = True) -> Migration:
+    """The task of a script; without `runs` its demands alone."""
     settings = script.settings
     reasons = decide.reasons(script)
     keeps = settings.keep or bool(reasons)
@@ -114,8 +151,12 @@ def _migrated(script: Script) -> Migration:
         draft.put(("resources", "cpus"), 1)
         draft.put(("resources", "memory"), 0)
     map_directives(Mapping(script, draft, keeps, on_slurm))
+    if settings.name is not None:
+        draft.put(("name",), settings.name)
     if draft.get(("resources", "memory")) == 0 and not keeps:
         draft.comments[("resources", "memory")] = "not asked for: the partition's default"
+    if not runs:
+        return _demands_only(script, draft)
     changes, secrets = take_out(script, body_codes.SECRET.name)
     keys = private_keys(script.text)
     needed = {secret.name: None for secret in secrets if secret.in_use}
@@ -147,6 +188,23 @@ def _migrated(script: Script) -> Migration:
         yaml=yaml,
         smoke=_smoke(script, draft, comments) if settings.smoke else None,
         script=sanitised,
+    )
+
+
+def _demands_only(script: Script, draft: Draft) -> Migration:
+    """A part of a job that has nodes, and runs nothing by itself."""
+    text = "it has no `run`: the first part's script starts processes on its nodes"
+    yaml, lines = compose(draft.ordered(), [], _inline(draft))
+    return Migration(
+        path=script.path,
+        status=Status.KEPT,
+        target=script.settings.target,
+        name=draft.task["name"],
+        entries=_with_lines(draft.entries, lines),
+        notes=(_note(codes.HETJOB, None, text),),
+        request=dict(script.options),
+        yaml=yaml,
+        smoke=_smoke(script, draft, []) if script.settings.smoke else None,
     )
 
 

@@ -37,7 +37,8 @@ def notes(script: Script) -> tuple[Note, ...]:
     return tuple(sorted(found, key=lambda note: (note.line or 0, note.code, note.message)))
 
 
-def _note(code: Code, line: int | None, message: str, hint: str | None = None) -> Note:
+def note_of(code: Code, line: int | None, message: str, hint: str | None = None) -> Note:
+    """A note of this code; its hint is the code's own fix unless another one is given."""
     return Note(line, code.name, message, code.fix if hint is None else hint)
 
 
@@ -48,36 +49,36 @@ def _ignored(script: Script) -> Iterator[Note]:
         reason = _WHY[item.why].format(first=script.first_command)
         text = f"sbatch does not read `{item.text.strip()[:100]}`: {reason}"
         hint = "" if item.why in _DELIBERATE else None
-        yield _note(codes.IGNORED_LINE, item.line, text, hint)
+        yield note_of(codes.IGNORED_LINE, item.line, text, hint)
 
 
 def _header(script: Script) -> Iterator[Note]:
     if script.header.old_magic is not None:
         line = script.header.old_magic
-        yield _note(codes.OLD_MAGIC, line, "a line that begins with #SLURM is in force")
+        yield note_of(codes.OLD_MAGIC, line, "a line that begins with #SLURM is in force")
     manager = script.header.foreign
     if manager is not None:
         given = [g for g in script.component.given if g.magic == manager.magic]
         if given:
             text = f"{manager.magic} lines are in force: sbatch translates those of {manager.name}"
-            yield _note(codes.FOREIGN, given[0].line, text)
+            yield note_of(codes.FOREIGN, given[0].line, text)
         for item in given:
             if item.magic == "#BSUB" and item.name == "time" and (item.value or "").count(":") == 1:
                 text = f"`{item.value}` is hours and minutes to LSF, and {item.normal} to sbatch"
-                yield _note(codes.FOREIGN_TIME, item.line, text)
+                yield note_of(codes.FOREIGN_TIME, item.line, text)
 
 
 def _submission(script: Script) -> Iterator[Note]:
     """What the submitting shell adds: folder, arguments, variables."""
     if script.settings.target != "slurm":
-        yield _note(
+        yield note_of(
             body_codes.SUBMIT_FOLDER,
             None,
             "relative paths start in ~/sky_workdir, no longer in the folder of the submission",
             "Bring the folder along: `workdir: DIR`.",
         )
     elif folder_of(script) is None and script.header.components:
-        yield _note(
+        yield note_of(
             body_codes.SUBMIT_FOLDER,
             None,
             "where the job starts is not in the script: it is the folder that sbatch is called in",
@@ -86,18 +87,18 @@ def _submission(script: Script) -> Iterator[Note]:
     if arguments and not script.settings.arguments:
         names = ", ".join(dict.fromkeys(fact.text for fact in arguments))
         text = f"the script reads {names}, and no argument is given"
-        yield _note(body_codes.ARGUMENTS, arguments[0].line, text)
+        yield note_of(body_codes.ARGUMENTS, arguments[0].line, text)
     own = {assignment.name for assignment in script.body.assignments}
     for name, line in _required(script):
         if name not in own and not name.startswith(("SLURM_", "SBATCH_")):
             text = f"`{name}` has to be set by whoever submits the script"
-            yield _note(body_codes.SUBMIT_VARIABLE, line, text)
+            yield note_of(body_codes.SUBMIT_VARIABLE, line, text)
     if any(fact.kind == "module" for fact in script.facts):
         line = next(fact.line for fact in script.facts if fact.kind == "module")
         export = script.options.get("export", "ALL").upper()
         if export == "ALL" and not script.interpreter.login and script.settings.target == "slurm":
             text = "`module` comes from the environment of the shell that submits the job"
-            yield _note(
+            yield note_of(
                 body_codes.ENVIRONMENT,
                 line,
                 text,
@@ -126,10 +127,10 @@ def _constructs(script: Script) -> Iterator[Note]:
         if "PORT" in assignment.name.upper() and "SLURM_JOB" in value:
             text = f"`{assignment.name}` comes from the job's number, which is a text elsewhere"
             hint = "Elsewhere use a fixed port: every job has its own addresses there."
-            yield _note(body_codes.CONSTRUCT, assignment.line, text, hint)
+            yield note_of(body_codes.CONSTRUCT, assignment.line, text, hint)
     for use in script.body.reads("SLURM_GPUS_PER_NODE"):
         text = "`SLURM_GPUS_PER_NODE` may hold a type as well (a100:4), and is no number then"
-        yield _note(body_codes.CONSTRUCT, use.line, text, "Use SLURM_GPUS_ON_NODE.")
+        yield note_of(body_codes.CONSTRUCT, use.line, text, "Use SLURM_GPUS_ON_NODE.")
         return
 
 
@@ -143,8 +144,8 @@ def _elsewhere(script: Script) -> Iterator[Note]:
         facts = [fact for fact in script.facts if fact.kind == kind]
         if facts:
             names = ", ".join(dict.fromkeys(fact.text for fact in facts))
-            yield _note(code, facts[0].line, text.format(target=target, names=names))
+            yield note_of(code, facts[0].line, text.format(target=target, names=names))
     containers = [fact for fact in script.facts if fact.kind == "image"]
     if containers:
         names = ", ".join(dict.fromkeys(fact.text for fact in containers))
-        yield _note(body_codes.CONTAINER, containers[0].line, f"containers are started: {names}")
+        yield note_of(body_codes.CONTAINER, containers[0].line, f"containers are started: {names}")

@@ -96,7 +96,8 @@ class Edit:
 @dataclass(frozen=True, slots=True)
 class Migration:
     """One script's result. `script` is the text to be written beside the YAML (None: none has
-    to be), `sources` says for lines of the YAML which line of the script they come from."""
+    to be). `parts` are the tasks of a file with several documents: each is complete, and its
+    YAML lines are those of the whole file."""
 
     path: str
     status: Status
@@ -112,7 +113,9 @@ class Migration:
     yaml: str | None = field(default=None, repr=False)
     smoke: str | None = field(default=None, repr=False)
     script: bytes | None = field(default=None, repr=False)
+    parts: tuple[Migration, ...] = ()
 
     @property
     def decisions(self) -> tuple[Entry, ...]:
-        return tuple(entry for entry in self.entries if entry.outcome is Outcome.DECISION)
+        own = tuple(entry for entry in self.entries if entry.outcome is Outcome.DECISION)
+        return sum((part.decisions for part in self.parts), own)

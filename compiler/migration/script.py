@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from compiler.migration.reading.header import Header, read
+from compiler.migration.reading.header import Given, Header, read
 from compiler.migration.reading.lines import Why
 from compiler.migration.reading.options import OptionTable
 from compiler.migration.request import Request, request_of
@@ -38,7 +38,10 @@ class Interpreter:
 
 @dataclass(frozen=True)
 class Script:
-    """`path` as shown, `text` with bytes that are no UTF-8 as surrogate escapes."""
+    """`path` as shown, `text` with bytes that are no UTF-8 as surrogate escapes.
+
+    `inherited` are options that stand in an earlier part of a heterogeneous job.
+    """
 
     path: str
     text: str
@@ -46,6 +49,7 @@ class Script:
     interpreter: Interpreter
     body: Body
     settings: Settings
+    inherited: tuple[Given, ...] = ()
 
     @property
     def component(self):

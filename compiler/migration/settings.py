@@ -19,7 +19,8 @@ class Settings:
     `submit_folder` is the absolute folder from which sbatch is called, AT_SCRIPT, or None where
     nobody knows. `command` are options of a command line, `arguments` what stands behind the
     script there. `keep` leaves every script as it is. `shim` exports Slurm's variables on
-    other targets. `made`: the script is in no file, but made of a command line.
+    other targets. `made`: the script is in no file, but made of a command line. `name` is the
+    task's name where it is not the script's own: one of several in a file.
     """
 
     target: str = "slurm"
@@ -34,3 +35,4 @@ class Settings:
     shim: bool = False
     smoke: bool = False
     made: bool = False
+    name: str | None = None

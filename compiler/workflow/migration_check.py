@@ -20,6 +20,7 @@ from compiler.rendering.filetree import NATIVE_SCRIPT, FileTree, combine
 
 _CLUSTER = "here"
 _SECONDS = 30.0
+_AWAY = ("configuration source", "Unable to contact", "Connection refused", "SLURM_CONF")
 CODE = CHECK.name
 
 
@@ -34,9 +35,10 @@ class Checked:
 
 
 def check(migration: Migration, settings: Settings, *, ask: bool = False) -> Checked | None:
-    """Compare a result with its script; None where there is no task. With `ask`, `sbatch
-    --test-only` is asked as well, if there is one."""
-    if migration.yaml is None:
+    """Compare a result with its script; None where there is no task, or several of them, each
+    of which is compared by itself. With `ask`, `sbatch --test-only` is asked as well, if there
+    is one."""
+    if migration.yaml is None or migration.parts:
         return None
     rendered, faults = render_task(migration, settings)
     if rendered is None:
@@ -59,11 +61,17 @@ def checked(results: Iterator[Migration], settings: Settings) -> Iterator[Migrat
     """The results, each with a note that says how its task compares."""
     ask = shutil.which("sbatch") is not None
     for migration in results:
-        found = check(migration, settings, ask=ask)
-        if found is None:
-            yield migration
-            continue
-        yield replace(migration, notes=(*migration.notes, *notes_of(found)))
+        yield _noted(migration, settings, ask)
+
+
+def _noted(migration: Migration, settings: Settings, ask: bool) -> Migration:
+    if migration.parts:
+        parts = tuple(_noted(part, settings, ask) for part in migration.parts)
+        return replace(migration, parts=parts)
+    found = check(migration, settings, ask=ask)
+    if found is None:
+        return migration
+    return replace(migration, notes=(*migration.notes, *notes_of(found)))
 
 
 def notes_of(found: Checked) -> Iterator[Note]:
@@ -99,6 +107,9 @@ def render_task(migration: Migration, settings: Settings) -> tuple[str | None, t
     if task is None or stack is None or found.has_errors:
         return None, tuple(item.message for item in found.sorted())
     task = resolve_accelerators(task, names_of(stack), found)
+    if migration.status is Status.KEPT and task.native_script is None:
+        # A part of a heterogeneous job: its demands are compared as if they stood alone.
+        task = replace(task, native_script=Path(migration.path).name)
     with tempfile.TemporaryDirectory() as folder:
         job = Job(
             stack=stack,
@@ -148,6 +159,8 @@ def _ask(migration: Migration, rendered: str) -> tuple[str, ...]:
             answers.append(f"the controller did not answer about the {what}: {error}")
             continue
         words = " ".join((done.stderr or done.stdout).decode("utf-8", "replace").split())[:300]
+        if done.returncode and any(sign in words for sign in _AWAY):
+            return ("no controller answers the sbatch on the PATH: it was not asked",)
         word = "takes" if done.returncode == 0 else "refuses"
         answers.append(f"the controller {word} the {what}: {words}")
     return tuple(answers)

@@ -114,7 +114,7 @@ def test_a_process_that_dies_takes_only_its_file_with_it(
 
 
 def test_an_internal_error_is_a_result(scripts: Path, monkeypatch: pytest.MonkeyPatch):
-    def broken(*_: object) -> None:
+    def broken(*_: object, **__: object) -> None:
         raise RuntimeError("boom")
 
     monkeypatch.setattr(folders, "migrate", broken)

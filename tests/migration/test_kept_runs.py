@@ -98,8 +98,12 @@ def _seen(site: SlurmSite, folder: Path, job: str) -> dict[str, str]:
 
 def _general(text: str, folder: Path, job: str) -> str:
     text = text.replace(str(folder), "FOLDER")
-    text = re.sub(rf"(?<=[=/]){job}\b|(?<=JOB ){job}\b", "JOB", text)
+    text = re.sub(rf"(?<=[=/]){job}\b|(?<=JOB ){job}\b|(?<=[Jj]ob ){job}\b", "JOB", text)
     text = re.sub(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d", "THEN", text)
+    # A step waits for the end of the one before it where the machine is slow.
+    text = re.sub(
+        r"(?m)^srun: (?:Job JOB step creation temporarily|Step created for job) .*\n", "", text
+    )
     # What no two jobs have alike, and what says how it was submitted.
     return re.sub(
         r"(?m)^SLURM_(?:TASK_PID|TOPOLOGY_ADDR\w*|SUBMIT_HOST|PRIO_PROCESS|RLIMIT_\w+|UMASK)=.*\n",

@@ -192,8 +192,8 @@ HETJOB = Code(
     "migrate-hetjob",
     _WARNING,
     "The job is heterogeneous: several parts with demands of their own.",
-    "Which part of the script belongs to which part of the job is in the script's own commands.",
-    "Write a job group, a task for each part; the parts' demands are in the report.",
+    "It becomes a group: the first task runs the script, the others have demands and no `run`.",
+    "Nothing on Slurm; for other targets give each task what `srun --het-group` starts for it.",
     example="#SBATCH hetjob",
 )
 NO_LIMIT = Code(
@@ -211,6 +211,14 @@ DEPENDENCY = Code(
     "A number in a script is that of one submission.",
     "Write a pipeline (`---` between tasks), or hand the number over when it is known.",
     example="#SBATCH --dependency=afterok:123",
+)
+CHAIN = Code(
+    "migrate-chain",
+    _NOTE,
+    "A script submits others, each of which waits for the one before it.",
+    "A pipeline starts a task when the one before it has succeeded, which is `afterok` alone.",
+    "Write the tasks as one file with `---` between them where that is the same.",
+    example="jid=$(sbatch --parsable a.sh)\nsbatch --dependency=afterok:$jid b.sh",
 )
 CHECK = Code(
     "migrate-check",

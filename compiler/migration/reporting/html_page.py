@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from html import escape
 
 from compiler.migration.reporting.summary import Summary
 from compiler.migration.reporting.wording import (
     OUTCOME,
-    STATUS,
+    becomes,
     facts,
     place,
     visible,
@@ -39,7 +40,7 @@ def page(migrations: Iterable[Migration], summary: Summary) -> Iterator[str]:
 
 def _script(migration: Migration) -> Iterator[str]:
     yield f"<details><summary><code>{_text(migration.path)}</code> "
-    yield f"{_text(STATUS[migration.status])}</summary>"
+    yield f"{_text(becomes(migration))}</summary>"
     if migration.entries:
         yield "<table><tr><th>line<th>directive<th>outcome<th>becomes<th>why<th>code"
         for entry in migration.entries:
@@ -59,6 +60,9 @@ def _script(migration: Migration) -> Iterator[str]:
         for kind, text, lines in rows:
             yield f"<tr><td>{kind}<td>{_text(text)}<td>{', '.join(map(str, lines[:8]))}"
         yield "</table>"
+    for part in migration.parts:
+        yield f"<h3>Task {_text(part.name)}</h3>"
+        yield from _script(replace(part, yaml=None))
     if migration.yaml is not None:
         yield f"<pre>{escape(migration.yaml)}</pre>"
     yield "</details>\n"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from compiler.migration.reporting.wording import (
     OUTCOME,
-    STATUS,
+    becomes,
     facts,
     place,
     visible,
@@ -19,10 +19,10 @@ def report(migration: Migration) -> str:
     return "\n".join(_lines(migration)) + "\n"
 
 
-def _lines(migration: Migration) -> Iterator[str]:
-    yield f"## {_code(migration.path)}"
+def _lines(migration: Migration, task: str = "") -> Iterator[str]:
+    yield f"## {_code(migration.path)}" + (f", task {_code(task)}" if task else "")
     yield ""
-    yield f"{STATUS[migration.status].capitalize()}."
+    yield f"{becomes(migration).capitalize()}."
     if migration.entries:
         yield ""
         yield "| line | directive | outcome | becomes | why | code |"
@@ -63,6 +63,9 @@ def _lines(migration: Migration) -> Iterator[str]:
         yield "|---|---|---|"
         for kind, text, lines in rows:
             yield f"| {kind} | {_code(text)} | {', '.join(map(str, lines[:8]))} |"
+    for part in migration.parts:
+        yield ""
+        yield from _lines(part, part.name)
 
 
 def _notes(title: str, notes: Iterable[Note]) -> Iterator[str]:

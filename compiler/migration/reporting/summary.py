@@ -27,6 +27,15 @@ class Summary:
 
     def add(self, migration: Migration) -> None:
         self.by_status[str(migration.status)] += 1
+        self._contents(migration)
+        for part in migration.parts:
+            self._contents(part)
+        if migration.yaml is not None:
+            self.names[migration.name] += 1
+        self.with_decisions += bool(migration.decisions)
+        self.with_secrets += bool(migration.secrets)
+
+    def _contents(self, migration: Migration) -> None:
         self.by_outcome.update(str(entry.outcome) for entry in migration.entries)
         self.by_code.update({entry.code for entry in migration.entries})
         self.by_code.update({note.code for note in migration.notes})
@@ -34,10 +43,6 @@ class Summary:
         for kind in ("module", "environment", "image"):
             found = {fact.text for fact in migration.facts if fact.kind == kind}
             self._count_needs(kind, found)
-        if migration.yaml is not None:
-            self.names[migration.name] += 1
-        self.with_decisions += bool(migration.decisions)
-        self.with_secrets += bool(migration.secrets)
 
     def _count_needs(self, kind: str, texts: set[str]) -> None:
         for text in texts:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from compiler.migration.reporting.wording import (
     OUTCOME,
-    STATUS,
+    becomes,
     facts,
     place,
     visible,
@@ -22,7 +22,7 @@ def report(migration: Migration) -> str:
 
 def _lines(migration: Migration) -> Iterator[str]:
     target = "" if migration.target == "slurm" else f" (to {migration.target})"
-    yield f"{visible(migration.path)}: {STATUS[migration.status]}{target}"
+    yield f"{visible(migration.path)}: {becomes(migration)}{target}"
     if migration.entries:
         yield ""
         yield "directives"
@@ -64,6 +64,10 @@ def _lines(migration: Migration) -> Iterator[str]:
         yield ""
         yield "what it needs"
         yield from _table(needs)
+    for part in migration.parts:
+        yield ""
+        yield f"task {part.name}"
+        yield from (f"  {line}".rstrip() for line in _lines(part))
     if decisions:
         yield ""
         yield f"{len(decisions)} decision{'s' * (len(decisions) != 1)} to make"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from compiler.diagnostics.codes.migration import HETJOB
 from compiler.migration.result import Migration, Outcome, Status
 
 STATUS = {
@@ -15,6 +16,17 @@ STATUS = {
     Status.NO_JOB: "has no directive",
     Status.UNREADABLE: "cannot be read",
 }
+
+
+def becomes(migration: Migration) -> str:
+    """What became of a script, as the rest of a sentence that begins with its name."""
+    if migration.parts:
+        is_group = any(note.code == HETJOB.name for note in migration.notes)
+        kind = "group" if is_group else "pipeline"
+        return f"becomes a {kind} of {len(migration.parts)} tasks"
+    return STATUS[migration.status]
+
+
 OUTCOME = {
     Outcome.FIELD: "field",
     Outcome.SBATCH_OPTIONS: "sbatch_options",
