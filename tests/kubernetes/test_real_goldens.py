@@ -6,8 +6,7 @@ import pytest
 
 from tests.kubernetes.golden_runs import FAILS, ODD_VALUES, RUNS, GoldenRuns
 
-# Long until they are shown to be steady: pods that really run want a quiet machine.
-pytestmark = [pytest.mark.kubernetes, pytest.mark.long]
+pytestmark = pytest.mark.kubernetes
 
 
 @pytest.mark.parametrize("place", RUNS)

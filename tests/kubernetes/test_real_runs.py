@@ -9,8 +9,7 @@ import pytest
 from compiler.planning.states import RunState
 from tests.kubernetes.project import Project
 
-# Long until they are shown to be steady: pods that really run want a quiet machine.
-pytestmark = [pytest.mark.kubernetes, pytest.mark.long]
+pytestmark = pytest.mark.kubernetes
 
 
 def _logs(project: Project, work: str, *options: str) -> list[str]:

@@ -124,6 +124,8 @@ def _start_kubelet(folder: Folder, home: Path, gateway: str, group: str) -> None
         "authorization": {"mode": "AlwaysAllow"},
         "cgroupDriver": "cgroupfs",
         "cgroupRoot": f"/{group}",
+        # a kubelet removes the logs of pods that it does not know, another site's among them
+        "podLogsDir": str(home / "logs"),
         "failSwapOn": False,
         "failCgroupV1": False,
         "oomScoreAdj": 0,  # a container may not be allowed to lower it

@@ -86,7 +86,6 @@ def project(
     return made
 
 
-@pytest.mark.long  # a pod that really runs wants a quiet machine
 @pytest.mark.kubernetes
 def test_moved_to_pods(project: Project):
     settings = migration_settings(target="kubernetes")

@@ -135,45 +135,94 @@ def test_outside_an_indexed_job_nobody_has_a_rank(machine):
     assert "no pod of an Indexed Job" in err
 
 
-BARRIER = 'NODE_IPS=$(printf "10.0.0.0\\n10.0.0.1\\n10.0.0.2"); platform_barrier && echo passed'
+BARRIER = (
+    'NODE_RANK=$JOB_COMPLETION_INDEX NODE_IPS=$(printf "10.0.0.0\\n10.0.0.1\\n10.0.0.2"); '
+    "platform_barrier && echo passed"
+)
+BOARD = "demo-train-1-ready"
 
 
-def test_the_barrier_opens_when_all_are_ready_and_seen_once_is_enough(machine):
-    machine.name("demo-train-1-ready", "10.0.0.1")
+def test_rank_0_gets_ready_once_it_has_seen_all_others(machine):
+    ready = machine.folder / "state-0" / "ready"
+    machine.name(BOARD, "10.0.0.1")
     process = machine.start(script_of(3), BARRIER, 0)
     time.sleep(1.5)
     assert process.poll() is None
-    assert (machine.folder / "state-0" / "ready").exists()
-    # rank 1 has ended by now; rank 2 is the last one
-    machine.name("demo-train-1-ready", "10.0.0.0", "10.0.0.2")
+    assert not ready.exists()
+    # one that was seen need not be listed in the same answer as the last one
+    machine.name(BOARD, "10.0.0.2")
     assert process.communicate(timeout=20)[0] == "passed\n"
+    assert ready.exists()
 
 
-def test_a_rank_waits_for_its_own_readiness_too(machine):
-    machine.name("demo-train-1-ready", "10.0.0.1", "10.0.0.2")
-    process = machine.start(script_of(3), BARRIER, 0)
+def test_the_others_are_ready_at_once_and_go_on_when_rank_0_is(machine):
+    machine.name(BOARD, "10.0.0.1", "10.0.0.2")
+    process = machine.start(script_of(3), BARRIER, 1)
     time.sleep(1.5)
     assert process.poll() is None
-    machine.name("demo-train-1-ready", "10.0.0.0")
+    assert (machine.folder / "state-1" / "ready").exists()
+    # rank 2 has ended by now: it was seen by rank 0, and that is enough
+    machine.name(BOARD, "10.0.0.0", "10.0.0.1")
     assert process.communicate(timeout=20)[0] == "passed\n"
 
 
-def test_the_barrier_holds_while_names_cannot_be_asked(machine):
-    process = machine.start(script_of(3), BARRIER, 0)
-    time.sleep(1.5)
+@pytest.mark.parametrize("rank", [0, 1])
+def test_the_barrier_holds_while_names_cannot_be_asked(machine, rank):
+    process = machine.start(script_of(3), BARRIER, rank, override="k8s_gone=1;")
+    time.sleep(2.5)
     assert process.poll() is None
     process.kill()
     process.communicate()
 
 
-@pytest.mark.parametrize(("code", "least"), [(0, 2), (3, 0)])
-def test_a_rank_that_ends_early_and_well_stays_to_be_seen(machine, code, least):
-    machine.name("demo-train-1-ready", "10.0.0.0", "10.0.0.1", "10.0.0.2")
+def test_a_rank_that_was_cut_off_goes_on_when_rank_0_has_ended(machine):
+    machine.name("demo-train-1-1.demo-train-1", "10.0.0.1")
     started = time.monotonic()
-    body = f"{BARRIER}; platform_finish {code}"
-    assert machine.run(script_of(3), body, 0, override="k8s_linger=3;")[1] == "passed\n"
-    assert (time.monotonic() - started >= least) is True
-    assert code == 0 or time.monotonic() - started < 2
+    done = machine.run(script_of(3), BARRIER, 1, override="k8s_gone=2;")
+    assert done[1] == "passed\n"
+    assert time.monotonic() - started > 1
+
+
+def test_rank_0_ends_last_and_nobody_else_stays(machine):
+    machine.name(BOARD, "10.0.0.0", "10.0.0.1", "10.0.0.2")
+    body = f"{BARRIER}; platform_finish 0"
+    process = machine.start(script_of(3), body, 0)
+    started = time.monotonic()
+    assert machine.run(script_of(3), body, 1)[1] == "passed\n"
+    assert time.monotonic() - started < 2
+    machine.name(BOARD, "10.0.0.0", "10.0.0.2")
+    time.sleep(1.5)
+    assert process.poll() is None
+    machine.name(BOARD, "10.0.0.0")
+    assert process.communicate(timeout=20)[0] == "passed\n"
+
+
+@pytest.mark.parametrize("how", ["platform_finish 3", "STOPPED=143; platform_finish 0"])
+def test_rank_0_that_fails_or_was_stopped_does_not_stay(machine, how):
+    machine.name(BOARD, "10.0.0.0", "10.0.0.1", "10.0.0.2")
+    assert machine.run(script_of(3), f"{BARRIER}; {how}", 0)[1] == "passed\n"
+
+
+def test_rank_0_that_stays_ends_at_a_signal(machine):
+    machine.name(BOARD, "10.0.0.0", "10.0.0.1", "10.0.0.2")
+    process = machine.start(script_of(3), f"{BARRIER}; platform_finish 0", 0)
+    time.sleep(1)
+    assert process.poll() is None
+    process.terminate()
+    assert process.wait(timeout=20) == 143
+    process.communicate()
+
+
+def test_addresses_of_an_earlier_start_are_waited_out(machine):
+    machine.name("demo-train-1-0.demo-train-1", "10.0.0.77")
+    machine.name("demo-train-1-1.demo-train-1", "10.0.0.78")
+    process = machine.start(script_of(2), IDENTIFY, 0, override="k8s_stale=3;")
+    time.sleep(1)
+    for rank in range(2):
+        machine.name(f"demo-train-1-{rank}.demo-train-1", f"10.0.0.{rank}")
+    out, err = process.communicate(timeout=20)
+    assert out == "0\n10.0.0.0\n10.0.0.1\n"
+    assert "addresses of an earlier start" in err
 
 
 def test_a_single_rank_passes_the_barrier_at_once(machine):
@@ -293,8 +342,7 @@ run: |
         folder = machine.folder / f"scripts-{rank}"
         folder.mkdir()
         for name, text in data.items():
-            text = text.replace("/triplane/state", str(folder))
-            (folder / name).write_text(text.replace("k8s_linger=45", "k8s_linger=2"))
+            (folder / name).write_text(text.replace("/triplane/state", str(folder)))
         home = machine.folder / f"home-{rank}"
         home.mkdir()
         environment = {
@@ -309,7 +357,12 @@ run: |
     # what the readiness probe and the endpoints controller do
     deadline = time.monotonic() + 30
     while any(process.poll() is None for process in processes) and time.monotonic() < deadline:
-        ready = [rank for rank in range(2) if (machine.folder / f"scripts-{rank}/ready").exists()]
+        ready = [
+            rank
+            for rank in range(2)
+            if (machine.folder / f"scripts-{rank}/ready").exists()
+            and processes[rank].poll() is None
+        ]
         machine.name("demo-train-1-ready", *(f"10.0.0.{rank}" for rank in ready))
         time.sleep(0.1)
     assert [process.wait(timeout=1) for process in processes] == [0, 5]

@@ -40,8 +40,10 @@ def test_objects_of_a_task_with_several_nodes():
         "/triplane/scripts/launcher.sh",
         "all",
     ]
-    probe = container_of(objects)["readinessProbe"]["exec"]["command"]
-    assert probe == ["/bin/bash", "-c", "[[ -e /triplane/state/ready ]]"]
+    probe = container_of(objects)["startupProbe"]
+    assert probe["exec"]["command"] == ["/bin/bash", "-c", "[[ -e /triplane/state/ready ]]"]
+    assert probe["failureThreshold"] == 2147483647
+    assert "readinessProbe" not in container_of(objects)
 
 
 def test_services_find_the_pods_and_only_one_lists_those_that_are_not_ready():
@@ -57,7 +59,7 @@ def test_services_find_the_pods_and_only_one_lists_those_that_are_not_ready():
 def test_one_node_needs_no_barrier():
     objects = rendered("run: echo hi\n")
     assert list(objects) == ["scripts.yaml", "service.yaml", "job.yaml"]
-    assert "readinessProbe" not in container_of(objects)
+    assert "startupProbe" not in container_of(objects)
     assert "affinity" not in pod_of(objects)
 
 

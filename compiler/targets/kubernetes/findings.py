@@ -29,8 +29,11 @@ _PROTECTED: tuple[Path, ...] = (
     ("spec", "restartPolicy"),
     ("spec", "containers", 0, "command"),
     ("spec", "containers", 0, "args"),
+    ("spec", "containers", 0, "startupProbe"),
     ("spec", "containers", 0, "readinessProbe"),
 )
+# What only a task with several ranks keeps to itself: its barrier.
+_PROBES = ("startupProbe", "readinessProbe")
 _TEMPLATE: Path = ("spec", "template")
 
 Locate = Callable[[Path, bool], Span | None]
@@ -126,7 +129,8 @@ def protected_faults(
 
     for path in _PROTECTED:
         old = _at(before, path)
-        if old == _at(after, path) or (path[-1] == "readinessProbe" and old is None):
+        is_free = path[-1] in _PROBES and _at(before, (*path[:-1], "startupProbe")) is None
+        if old == _at(after, path) or is_free:
             continue
         owner = f"of the container `{CONTAINER}` " if path[1] == "containers" else ""
         yield codes.POD_CONFIG_PROTECTED.at(

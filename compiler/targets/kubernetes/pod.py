@@ -23,6 +23,8 @@ STATE_FOLDER = "/triplane/state"
 _SHARED_MEMORY = "/dev/shm"
 # Between a TERM and a KILL: time for a training loop to end its step and write.
 _GRACE = 60
+# Setup may take any time: the highest number of failures that a probe can allow.
+_NEVER = 2**31 - 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +99,13 @@ def _container(what: PodInput, mounts: list[dict]) -> dict[str, object]:
         "volumeMounts": mounts,
     }
     if what.job.task.num_nodes > 1:
-        # ready means: setup is done (platform.sh has the barrier)
-        container["readinessProbe"] = {
+        # started, and so ready, means: setup is done (peers.sh has the barrier). Nothing asks again
+        # while the task runs: no probe disturbs it, and a starved node unmakes no barrier.
+        container["startupProbe"] = {
             "exec": {"command": ["/bin/bash", "-c", f"[[ -e {STATE_FOLDER}/ready ]]"]},
-            "periodSeconds": 3,
+            "periodSeconds": 2,
             "timeoutSeconds": 5,
+            "failureThreshold": _NEVER,
         }
     return container
 
