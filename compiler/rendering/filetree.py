@@ -13,6 +13,11 @@ from pathlib import Path
 NATIVE_SCRIPT = "native_script"
 """The destination of a script that is kept as it is: it goes into the artifact, not into a home."""
 
+STATE_FOLDER = ".triplane"
+"""What the folders that triplane writes to hold beside what it rendered."""
+
+_NEVER = (".git", STATE_FOLDER)
+
 
 @dataclass(frozen=True, slots=True)
 class FileTree:
@@ -65,7 +70,8 @@ def walk(root: Path) -> Iterator[str]:
     """Relative paths of all entries below `root` that are not ignored, sorted.
 
     Ignore rules come from `.skyignore` at the root if it is there, else from `.gitignore`;
-    `.git` is always left out. Empty folders are entries, others show by what is in them.
+    `.git` is always left out, and so is what triplane itself writes: `.triplane`, and folders
+    that hold one. Empty folders are entries, others show by what is in them.
     """
     ignored = _ignore_spec(root)
     pending = [""]
@@ -73,17 +79,20 @@ def walk(root: Path) -> Iterator[str]:
     while pending:
         folder = pending.pop()
         kept = False
-        with os.scandir(root / folder) as entries:
-            for entry in entries:
-                relative = f"{folder}/{entry.name}" if folder else entry.name
-                is_folder = entry.is_dir(follow_symlinks=False)
-                if entry.name == ".git" or ignored(relative + "/" * is_folder):
-                    continue
-                kept = True
-                if is_folder:
-                    pending.append(relative)
-                else:
-                    found.append(relative)
+        with os.scandir(root / folder) as scanned:
+            entries = list(scanned)
+        if folder and any(entry.name == STATE_FOLDER for entry in entries):
+            continue
+        for entry in entries:
+            relative = f"{folder}/{entry.name}" if folder else entry.name
+            is_folder = entry.is_dir(follow_symlinks=False)
+            if entry.name in _NEVER or ignored(relative + "/" * is_folder):
+                continue
+            kept = True
+            if is_folder:
+                pending.append(relative)
+            else:
+                found.append(relative)
         if folder and not kept:
             found.append(folder)
     return iter(sorted(found))

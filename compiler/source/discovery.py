@@ -22,14 +22,15 @@ from compiler.source.wording import quoted
 
 STDIN = "-"
 _EXTENSIONS = (".yaml", ".yml")
+_WRITTEN = ".triplane"  # a folder that triplane writes to holds one
 
 
 def discover(paths: Iterable[str | os.PathLike[str]], diagnostics: Diagnostics) -> list[str]:
     """The files that the paths mean, each once, in a stable order.
 
     A file is taken as given, whatever its name; a folder stands for the *.yaml and *.yml files
-    below it, sorted, without hidden files and folders; `-` is standard input. What is not there
-    or holds nothing is reported.
+    below it, sorted, without hidden ones and without what an apply wrote there; `-` is standard
+    input. What is not there or holds nothing is reported.
     """
     found: dict[str, str] = {}  # what a path leads to -> the path
     for given in paths:
@@ -111,10 +112,13 @@ def _files_below(folder: pathlib.Path, diagnostics: Diagnostics) -> list[tuple[s
         here = pending.pop()
         try:
             with os.scandir(here) as entries:
-                visible = [entry for entry in entries if not entry.name.startswith(".")]
+                everything = list(entries)
         except OSError as error:
             diagnostics.add(file_unreadable(shown_path(here), error))
             continue
+        if here != folder and any(entry.name == _WRITTEN for entry in everything):
+            continue
+        visible = [entry for entry in everything if not entry.name.startswith(".")]
         folders = (entry.name for entry in visible if entry.is_dir(follow_symlinks=False))
         pending += (here / name for name in sorted(folders, reverse=True))
         shown, real = str(here / "-")[:-1], os.path.realpath(here)

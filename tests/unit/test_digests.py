@@ -60,6 +60,17 @@ def test_ignored_files_do_not_count(tree):
     assert digest(tree) == before
 
 
+def test_what_triplane_wrote_is_no_part_of_what_a_task_brings(tree):
+    before = digest(tree)
+    (tree / "rendered/.triplane/demo").mkdir(parents=True)
+    (tree / "rendered/slurm").mkdir()
+    (tree / "rendered/slurm/job.sbatch").write_text("noise")
+    (tree / ".triplane").mkdir()
+    (tree / ".triplane/lock").write_text("noise")
+    assert digest(tree) == before
+    assert "a.py" in read_tree(tree, "x").files
+
+
 def test_skyignore_takes_the_place_of_gitignore(tree):
     (tree / ".gitignore").write_text("a.py\n")
     without = set(read_tree(tree, "x").files)

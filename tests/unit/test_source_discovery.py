@@ -160,3 +160,14 @@ def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:
     (item,) = found
     assert item.span is not None
     assert item.span.location == "<stdin>:2:1"
+
+
+def test_what_an_apply_wrote_is_not_read_again(folder: Path) -> None:
+    out = folder / "tasks" / "rendered"
+    (out / ".triplane").mkdir(parents=True)
+    (out / "job.yaml").write_text("kind: Job\n", encoding="utf-8")
+    found = Diagnostics()
+    assert not any("rendered" in path for path in discover(["tasks"], found))
+    # Asked for by name it is read like any other.
+    assert discover(["tasks/rendered"], found) == ["tasks/rendered/job.yaml"]
+    assert not list(found)

@@ -434,3 +434,12 @@ def test_a_broken_record_is_named_and_nothing_is_touched(applied, text):
         assert done.code == 1, command
         assert f"{place} cannot be read as a record" in done.err
     assert applied.tree() == before
+
+
+def test_a_work_folder_and_the_inputs_may_hold_the_output(project):
+    project.stack("alpha", "eks", set={"name": "demo", "inputs": ["."]})
+    project.task("a", workdir=".", resources={"infra": "slurm"})
+    project.task("b", resources={"infra": "k8s"})
+    project.applied()
+    assert project.files()
+    assert actions(project.plan_json()) == {"a@alpha": "no-op", "b@eks": "no-op"}
