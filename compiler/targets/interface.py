@@ -149,6 +149,19 @@ class PreviewRefused(WorkFailed):
         self.places = tuple(places)
 
 
+class StepRefused(WorkFailed):
+    """A platform refused to make or change a run as it is; nothing was changed.
+
+    `fields` are the dialect's fields that the refusal may be about, the likeliest first.
+    """
+
+    def __init__(
+        self, message: str, diagnostics: Sequence[Diagnostic] = (), fields: Sequence[str] = ()
+    ) -> None:
+        super().__init__(message, diagnostics=diagnostics)
+        self.fields = tuple(fields)
+
+
 Progress = Callable[[str], None]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import socket
 import stat
 import subprocess
 import sys
@@ -337,6 +338,35 @@ def test_ssh_configuration(tmp_path, monkeypatch):
     with (ssh / "config").open("a") as file:
         file.write("  StrictHostKeyChecking accept-new\n")
     assert isinstance(connection("alpha").client._policy, AutoAddPolicy)
+
+
+def test_a_host_that_says_nothing_is_told_in_our_words(tmp_path, monkeypatch):
+    """A child process, as paramiko's own words would come from another thread, to stderr."""
+    with socket.socket() as silent:
+        silent.bind(("127.0.0.1", 0))
+        silent.listen()
+        script = f"""
+from compiler.diagnostics import TargetUnreachable
+from compiler.targets.slurm.deployer import ssh
+ssh.PATIENCE_SECONDS = 1
+try:
+    options = {{"host": "127.0.0.1", "port": {silent.getsockname()[1]}, "user": "me"}}
+    ssh.SshTransport("alpha", options).run("true")
+except TargetUnreachable as error:
+    print(error)
+"""
+        environment = {**os.environ, "HOME": str(tmp_path), "TRIPLANE_SSH_CONFIG": "/dev/null"}
+        done = subprocess.run(
+            [sys.executable, "-c", script],
+            env=environment,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=60,
+        )
+    assert done.stdout.startswith("alpha: me@127.0.0.1:")
+    assert "takes connections and says nothing for 1 s" in done.stdout
+    assert done.stderr == ""
 
 
 def test_fabric_is_imported_only_when_a_connection_is_made():

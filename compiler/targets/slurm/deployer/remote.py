@@ -9,7 +9,8 @@ from functools import cache
 
 from compiler.diagnostics import PlanOutdated, TargetUnreachable, WorkFailed
 from compiler.resources import data_folder
-from compiler.targets.slurm.deployer.refusals import diagnose
+from compiler.targets.interface import StepRefused
+from compiler.targets.slurm.deployer.refusals import diagnose, explain_refusal
 from compiler.targets.slurm.deployer.transport import Data, Transport
 
 UNREACHABLE = 69
@@ -44,8 +45,14 @@ class Remote:
             raise TargetUnreachable(self.target, words)
         if result.code == MOVED:
             raise PlanOutdated([f"{self.target}: {words}"])
-        diagnostics = diagnose(words, self.target) if result.code == REFUSED else ()
-        raise WorkFailed(f"{self.target}: {words}", diagnostics=diagnostics)
+        if result.code == REFUSED and name in ("submit", "update"):
+            refusal = explain_refusal(words)
+            raise StepRefused(
+                f"{self.target}: {words}",
+                diagnose(words, self.target),
+                refusal.fields if refusal else (),
+            )
+        raise WorkFailed(f"{self.target}: {words}")
 
     def call_at_base(self, name: str, *args: str, data: Data = b"") -> Answer:
         return self.call(name, self.workdir, *args, data=data)

@@ -8,6 +8,7 @@ unless the configuration says so for that host.
 
 from __future__ import annotations
 
+import logging
 import os
 import threading
 import weakref
@@ -29,6 +30,8 @@ if TYPE_CHECKING:
     import fabric
 
 CONNECT_SECONDS = 15
+# A login node under load takes connections long before its sshd gets to answer them.
+PATIENCE_SECONDS = 60
 _KEEPALIVE_SECONDS = 30
 
 
@@ -91,6 +94,7 @@ class SshTransport:
             return self._connection
         import paramiko
 
+        _keep_quiet()
         connection = ssh_config.connection(
             str(self._options.get("host") or self._target),
             user=self._options.get("user"),
@@ -98,6 +102,7 @@ class SshTransport:
             identity_file=self._options.get("identity_file"),
             config_file=os.environ.get("TRIPLANE_SSH_CONFIG"),
             timeout=CONNECT_SECONDS,
+            patience=PATIENCE_SECONDS,
         )
         where = f"{connection.user}@{connection.host}:{connection.port}"
         try:
@@ -110,6 +115,14 @@ class SshTransport:
         # Its thread would keep the connection alive when nobody has it any more.
         weakref.finalize(self, connection.close)
         return connection
+
+
+def _keep_quiet() -> None:
+    """What goes wrong is said once, in our words: without a handler of its own paramiko's threads
+    would print theirs to stderr."""
+    log = logging.getLogger("paramiko")
+    if not log.handlers:
+        log.addHandler(logging.NullHandler())
 
 
 def _reason(error: Exception) -> str:
@@ -135,6 +148,11 @@ def _reason(error: Exception) -> str:
             return f"the host name is not known ({error.strerror})"
         case TimeoutError():
             return f"no answer within {CONNECT_SECONDS} s"
+        case paramiko.SSHException() if "protocol banner" in str(error):
+            return (
+                f"it takes connections and says nothing for {PATIENCE_SECONDS} s, as a host does "
+                "that is overloaded, or where something else than sshd listens"
+            )
         case paramiko.SSHException() if "not found in known_hosts" in str(error):
             return "the host key is not in known_hosts; connect once with ssh and check it"
     return str(error) or type(error).__name__

@@ -23,8 +23,12 @@ def connection(
     identity_file: object = None,
     config_file: str | None = None,
     timeout: int = 15,
+    patience: int = 60,
 ) -> fabric.Connection:
-    """A connection that is not open yet. `host` may be an alias of the ssh configuration."""
+    """A connection that is not open yet. `host` may be an alias of the ssh configuration.
+
+    `timeout` seconds are for the connection itself, `patience` for each answer of the host.
+    """
     import fabric
     import paramiko
 
@@ -34,7 +38,7 @@ def connection(
     # Lazy, as fabric's own configuration files are none of our inputs.
     config = fabric.Config(ssh_config=ssh, lazy=True)
     found = ssh.lookup(host)
-    arguments: dict[str, object] = {"banner_timeout": timeout, "auth_timeout": timeout}
+    arguments: dict[str, object] = {"banner_timeout": patience, "auth_timeout": patience}
     if identity_file:
         arguments["key_filename"] = [str(Path(str(identity_file)).expanduser())]
     if identity_file or found.get("identitiesonly") == "yes":
