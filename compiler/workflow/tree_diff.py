@@ -62,12 +62,13 @@ def diff(
         "environ": environ,
     }
     now = render(paths, stack, **options)
-    if Path(against).is_dir():
+    if against and Path(against).is_dir():
         before = _read_folder(Path(against), now, stack, only, of_works=bool(paths))
     else:
-        with _checked_out(against) as root:
+        top = _repository_of(stack)
+        with _checked_out(top, against) as root:
             try:
-                before = _rendered_there(root, paths, stack, options)
+                before = _rendered_there(top, root, paths, stack, options)
             except InvalidInput as error:
                 raise _at_revision(error, root, against) from None
     objects = tuple(
@@ -108,11 +109,10 @@ def _read_folder(
 
 
 def _rendered_there(
-    root: Path, paths: Sequence[str], stack: Stack, options: Mapping
+    top: Path, root: Path, paths: Sequence[str], stack: Stack, options: Mapping
 ) -> dict[str, str]:
     """Render the other revision in a checkout of its own; relative paths stay as they are."""
     here = Path.cwd()
-    top = _git_top(here)
     diagnostics = Diagnostics()
     stack_path = _moved(stack.origin.document.source.path, top, root)
     if not Path(stack_path).exists():
@@ -123,7 +123,7 @@ def _rendered_there(
     only = [key for key in options["only"] if key in other_stack.targets]
     if options["only"] and not only:
         return {}
-    if other_stack.root is None:
+    if other_stack.root is None and here.is_relative_to(top):
         other_stack = replace(other_stack, root=str(root / here.relative_to(top)))
     moved = [_moved(path, top, root) for path in paths]
     present = [path for path in moved if Path(path).exists()]
@@ -153,17 +153,17 @@ def _moved(path: str, top: Path, root: Path) -> str:
     return str(root / absolute.relative_to(top))
 
 
-def _git_top(folder: Path) -> Path:
+def _repository_of(stack: Stack) -> Path:
+    """The top of the repository that the stack lies in, wherever the command is given."""
+    folder = Path(os.path.abspath(stack.origin.document.source.path)).parent  # noqa: PTH100
     return Path(_git(folder, "rev-parse", "--show-toplevel").decode().strip())
 
 
 @contextmanager
-def _checked_out(revision: str) -> Iterator[Path]:
+def _checked_out(top: Path, revision: str) -> Iterator[Path]:
     """A revision's files in a temporary folder."""
-    top = _git_top(Path.cwd())
-    if revision.startswith("-"):
-        raise WrongUsage(f"{revision!r} is neither a folder nor a git revision")
-    archive = _git(top, "archive", "--format=tar", revision)
+    commit = _git(top, "rev-parse", "--verify", "--end-of-options", f"{revision}^{{commit}}")
+    archive = _git(top, "archive", "--format=tar", commit.decode().strip())
     with tempfile.TemporaryDirectory(prefix="triplane-diff-") as folder:
         with tarfile.open(fileobj=BytesIO(archive)) as tar:
             tar.extractall(folder, filter=_without_outward_links)

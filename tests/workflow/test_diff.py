@@ -132,6 +132,15 @@ def test_from_a_folder_inside_the_repository(repository, monkeypatch):
     assert "requests.cpu: 2 -> 4" in done.out
 
 
+def test_the_revision_is_of_the_repository_that_the_stack_is_in(
+    repository, monkeypatch, tmp_path_factory
+):
+    monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
+    stack = repository.folder / "stack.yaml"
+    done = repository.run("diff", "--stack", stack, "--against", "main")
+    assert (done.code, done.out) == (0, "no differences\n"), done.text
+
+
 def test_nothing_is_left_of_the_checkout(repository, tmp_path_factory, monkeypatch):
     place = tmp_path_factory.mktemp("temporary")
     monkeypatch.setattr("tempfile.tempdir", str(place))
@@ -139,7 +148,10 @@ def test_nothing_is_left_of_the_checkout(repository, tmp_path_factory, monkeypat
     assert list(place.iterdir()) == []
 
 
-@pytest.mark.parametrize("against", ["no-such-branch", "--output=x", "missing/folder"])
+@pytest.mark.parametrize(
+    "against",
+    ["no-such-branch", "--output=x", "missing/folder", "", "main:tasks", "HEAD:stack.yaml"],
+)
 def test_neither_a_folder_nor_a_revision_is_wrong_usage(repository, against):
     done = diff(repository, f"--against={against}")
     assert done.code == 64
