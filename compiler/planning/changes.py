@@ -21,11 +21,13 @@ from compiler.rendering.filetree import FileTree
 class Preview:
     """What a platform would make of artifacts: `texts` by path, in the form of live texts.
 
-    Empty where it was not asked; `notes` are for people (whose fields would be taken over).
+    Empty where it was not asked; `objects` are changes of what the platform makes out of the
+    artifacts, as it says itself; `notes` are for people (whose fields would be taken over).
     """
 
     texts: Mapping[str, str] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
+    objects: tuple[ObjectChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,8 +61,14 @@ def work_change(
     note = decision.note
     if decision.action.changes:
         there = desired.preview(desired.artifacts)
-        objects = tuple(_of_one_work(desired, last, live, decision.action, merge_keys, there))
+        objects = (
+            *_of_one_work(desired, last, live, decision.action, merge_keys, there),
+            *there.objects,
+        )
         note = "; ".join(filter(None, (note, *there.notes)))
+    elif last and decision.action is Action.NOOP and last.drifted:
+        names = ", ".join(f"{item.name} {_DRIFTED[item.action]}" for item in last.drifted)
+        action, reason, objects = Action.UPDATE, f"drift: {names}", last.drifted
     elif last and decision.action is Action.NOOP and (drifted := drift(last)):
         action, reason = Action.UPDATE, f"drift: {', '.join(drifted)}"
         if last.heals:
@@ -184,6 +192,12 @@ def _compared(
 
 
 EDITED = "changed by hand"
+_DRIFTED = {
+    Action.CREATE: "is missing",
+    Action.UPDATE: EDITED,
+    Action.REPLACE: f"{EDITED}, and cannot be put back in place",
+    Action.DELETE: "is left over",
+}
 
 
 def drift(last: ObservedRun) -> list[str]:

@@ -5,8 +5,12 @@ from __future__ import annotations
 import enum
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from compiler.planning.records import Record
+
+if TYPE_CHECKING:
+    from compiler.planning.plan import ObjectChange
 
 # The outcome of a record whose files were retired: it only keeps the run's number taken.
 REMOVED = "removed"
@@ -51,7 +55,8 @@ class ObservedRun:
     the age in the queue that a replacement would lose; `artifacts` the live texts by path
     (what runs, or lies in the directory), as far as the platform still has them; `fields`
     the live values that the platform can change on a pending run; `heals` says that what was
-    changed by hand on the live objects can be put back while the run goes on.
+    changed by hand on the live objects can be put back while the run goes on; `drifted` are
+    the changes that would do so, where the platform itself finds them out.
     """
 
     record: Record
@@ -62,6 +67,7 @@ class ObservedRun:
     artifacts: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, str] = field(default_factory=dict)
     heals: bool = False
+    drifted: tuple[ObjectChange, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
