@@ -17,6 +17,7 @@ test: lint
 	[ "$$(id -u)" != 0 ] || $(BIN)/python -m tests.slurm_site install
 # Ten minutes once; what it builds outlives the checkout.
 	[ "$$(id -u)" != 0 ] || $(BIN)/python -m tests.kubernetes_site install
+	[ "$$(id -u)" != 0 ] || $(BIN)/python -m tests.browser install
 	$(BIN)/python -m pytest $(if $(LONG),--long) $(PYTEST)
 
 # Rewrites every golden file; read the difference before you commit it.

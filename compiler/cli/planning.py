@@ -75,6 +75,10 @@ def print_plan(plan: Plan, format: str, *, plan_file: str | None = None, err: bo
         from compiler.planning.views import markdown_view
 
         text = markdown_view(plan, plan_file=plan_file)
+    elif format == "html":
+        from compiler.planning.views import html_view
+
+        text = html_view(plan, plan_file=plan_file)
     else:
         from compiler.planning.views import text_view
 

@@ -15,7 +15,7 @@ from compiler.cli import options, output, planning
 @click.option("--out", metavar="FILE", help="Save the plan, for `triplane apply FILE`.")
 @click.option("--offline", is_flag=True, help="Ask no cluster; only directories are compared.")
 @click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 if there are changes.")
-@options.format_option("text", "json", "markdown")
+@options.format_option("text", "json", "markdown", "html")
 @planning.plan_flags
 @options.override_options
 def command(paths, stack_path, out, offline, detailed_exitcode, format, **arguments) -> int:
@@ -28,6 +28,7 @@ def command(paths, stack_path, out, offline, detailed_exitcode, format, **argume
       triplane plan --stack stacks/prod.yaml
       triplane plan tasks/train.yaml --stack stacks/prod.yaml --out plan.json
       triplane plan --stack stacks/prod.yaml --format markdown >comment.md
+      triplane plan --stack stacks/prod.yaml --format html >plan.html
       triplane plan --stack stacks/prod.yaml --detailed-exitcode   # 2: there are changes
     """
     from compiler.planning.plan_file import to_json
