@@ -19,6 +19,9 @@ DOCKER_LOGIN = (
     "SKYPILOT_DOCKER_SERVER",
 )
 
+# MAX_ARG_STRLEN of Linux: one `NAME=value` with the byte that ends it.
+MAX_ENTRY_BYTES = 128 * 1024
+
 _env_name = re.compile(r"[a-zA-Z_][a-zA-Z0-9_]*")
 _secret_name = re.compile(r"(secrets:)?(?:(personal|workspace|global)\.)?([a-zA-Z_][a-zA-Z0-9_]*)")
 _NAME_RULE = "letters, digits and `_`, no digit first"
@@ -70,8 +73,30 @@ def build_envs(b: Builder, value: object, secrets: Container[str] = ()) -> dict[
                 hint="put it in quotes to pass it on as text",
             )
         else:
+            _check_value(b, path, key, text)
             envs[key] = text
     return envs
+
+
+def _check_value(b: Builder, path: Path, key: str, text: str) -> None:
+    length = len(f"{key}={text}".encode(errors="replace")) + 1
+    if length > MAX_ENTRY_BYTES:
+        b.report(
+            codes.ENV_TOO_LONG,
+            path,
+            f"the value of `{key}` is too long for a variable",
+            at_key=True,
+            found=f"{length} bytes with its name",
+            expected=f"at most {MAX_ENTRY_BYTES}",
+        )
+    if key == "SKYPILOT_DOCKER_PASSWORD" and text:
+        b.report(
+            codes.ENV_HOLDS_SECRET,
+            path,
+            f"`{key}` is a variable, so its value is rendered and shown",
+            at_key=True,
+            hint="move the SKYPILOT_DOCKER_* variables to `secrets`",
+        )
 
 
 def build_secrets(b: Builder, value: object, managed: object) -> dict[str, Secret]:

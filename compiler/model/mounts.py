@@ -6,6 +6,7 @@ import re
 
 from compiler.diagnostics import Related
 from compiler.diagnostics.codes import model_mounts as codes
+from compiler.diagnostics.codes.model import URL_HOLDS_SECRET
 from compiler.model.buckets import build_storage
 from compiler.model.builder import Builder
 from compiler.model.paths import (
@@ -18,6 +19,7 @@ from compiler.model.paths import (
     where_relative_paths_start,
 )
 from compiler.model.storage import FileMount, GitWorkdir, LocalWorkdir, Storage
+from compiler.source.hiding import holds_password
 from compiler.source.paths import Path
 from compiler.source.wording import described, quoted
 
@@ -54,6 +56,14 @@ def _git_workdir(b: Builder, path: Path, value: dict[str, object]) -> GitWorkdir
     url = b.text((*path, "url"), value.get("url"))
     ref = b.text((*path, "ref"), value.get("ref"))
     if url and _git_url.fullmatch(url):
+        if holds_password(url):
+            b.report(
+                URL_HOLDS_SECRET,
+                (*path, "url"),
+                "the URL of the repository has a password in it",
+                at_key=True,
+                hint="leave it out, and add `secrets: {GIT_TOKEN: null}`",
+            )
         return GitWorkdir(url, ref or None, b.origin(*path))
     b.report(
         codes.GIT_URL,

@@ -14,6 +14,7 @@ from compiler.source.scalars import NULL
 
 _secret_envs = frozenset({"SKYPILOT_DOCKER_PASSWORD"})
 _stack_fields = frozenset({"set", "targets"})
+_url_password = re.compile(r"[A-Za-z][\w+.-]*://[^/@\s:]*:[^/@\s]+@")
 _reference = re.compile(r"secrets:[\w.-]+\Z")
 _top_level_secrets = re.compile(r"""(?:---\s+)?["']?secrets["']?\s*:""")
 _field = re.compile(r"""\s+(?:-\s+)?["']?[\w.]+["']?\s*:\s*""")
@@ -26,8 +27,14 @@ def is_secret(path: Path) -> bool:
     )
 
 
+def holds_password(url: str) -> bool:
+    """Whether there is a password, or a token in its place, in the URL."""
+    return _url_password.match(url) is not None
+
+
 def hide_secrets(source: SourceText, root: Node) -> None:
-    """Hides the values under the top-level `secrets`, and the registry password in `envs`.
+    """Hides the values under the top-level `secrets`, the registry password in `envs`, and a
+    repository's URL with a password in it.
 
     What is written in the wrong form is hidden too: somebody meant it to be secret. Maps stay
     visible in a stack, where they say where a secret is kept.
@@ -41,6 +48,10 @@ def hide_secrets(source: SourceText, root: Node) -> None:
                 for other, _ in root.value
             )
             _hide_values(source, value, in_stack=in_stack)
+        elif key.value == "workdir" and isinstance(value, MappingNode):
+            for _, url in Merger().pairs(value).values():
+                if isinstance(url, ScalarNode) and holds_password(url.value):
+                    _hide(source, url)
         elif key.value == "envs" and isinstance(value, MappingNode):
             if not any(name in source.text for name in _secret_envs):
                 continue

@@ -121,11 +121,11 @@ def test_values_of_secrets_print_nowhere():
     assert "hunter2" not in repr(task_of("secrets: {A: hunter2}"))
 
 
-@pytest.mark.parametrize("place", ["envs", "secrets"])
-def test_a_registry_login_in_one_place(place):
+@pytest.mark.parametrize(("place", "said"), [("envs", ["env-holds-secret"]), ("secrets", [])])
+def test_a_registry_login_in_one_place(place, said):
     names = ", ".join(f"{name}: x" for name in LOGIN)
     text = f"{place}: {{{names}}}\nresources: {{image_id: 'docker:a'}}"
-    assert task_findings(text) == []
+    assert [item.split()[-1] for item in task_findings(text)] == said
 
 
 def test_a_registry_login_whose_password_the_stack_has():
@@ -163,3 +163,9 @@ def test_a_secret_in_the_file_is_warned_of():
     handed_over = Overrides(secret=(("C", "hunter3"),))
     found = task_findings(text, inline_secrets=True, overrides=handed_over)
     assert found == ["1:18 secret-inline"]
+
+
+@pytest.mark.parametrize(("length", "said"), [(131_069, []), (131_070, ["env-too-long"])])
+def test_a_variable_is_no_longer_than_linux_hands_over(length, said):
+    found = task_findings(f"envs: {{A: {'x' * length}}}\nrun: 'true'")
+    assert [item.split()[-1] for item in found] == said

@@ -155,3 +155,26 @@ SECRET_INLINE = Code(
     "Write `NAME: null` and hand the value over, or name its place in the stack.",
     example="secrets: {HF_TOKEN: hf_abc}",
 )
+ENV_TOO_LONG = Code(
+    "env-too-long",
+    Severity.ERROR,
+    "The value of a variable is longer than Linux hands to a program.",
+    "One `NAME=value` may have 128 KiB; every command of `setup` and `run` would fail to start.",
+    "Put the text into a file of the workdir, or mount it with `file_mounts`.",
+)
+ENV_HOLDS_SECRET = Code(
+    "env-holds-secret",
+    Severity.WARNING,
+    "A password stands among the variables.",
+    "Variables are rendered into files, shown in plans and kept in records; secrets are not.",
+    "Move it, with the rest of the login, to `secrets`.",
+    example="envs: {SKYPILOT_DOCKER_PASSWORD: hunter2}",
+)
+URL_HOLDS_SECRET = Code(
+    "url-holds-secret",
+    Severity.ERROR,
+    "The URL of a repository has a password or a token in it.",
+    "The URL is rendered into files, shown in plans and kept in records.",
+    "Leave it out of the URL and hand it over as the secret GIT_TOKEN.",
+    example="workdir: {url: 'https://me:token@git.example.com/team/repo.git'}",
+)
