@@ -7,7 +7,7 @@ from compiler.model.builder import DeviceLookup
 from compiler.model.config import local_queue, merge_config, merge_pod_config, scoped
 from compiler.model.infra import parse_infra
 from compiler.model.labels import label_problem
-from compiler.model.named_volumes import check_named_volumes
+from compiler.model.named_volumes import check_named_volumes, mounted_volumes, volume_task
 from compiler.model.origin import Origin
 from compiler.model.overrides import Overrides, apply_overrides
 from compiler.model.resources import (
@@ -80,6 +80,8 @@ __all__ = [
     "local_queue",
     "merge_config",
     "merge_pod_config",
+    "mounted_volumes",
     "parse_infra",
     "scoped",
+    "volume_task",
 ]

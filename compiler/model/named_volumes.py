@@ -8,7 +8,7 @@ from compiler.diagnostics import Diagnostics, Related
 from compiler.diagnostics.codes import model_mounts as codes
 from compiler.model.build_volume import CLOUD_OF_TYPE
 from compiler.model.infra import parse_infra
-from compiler.model.resources import Infra
+from compiler.model.resources import Choice, Infra, Resources, ResourceSet
 from compiler.model.storage import Volume, VolumeMount
 from compiler.model.task import Task
 from compiler.model.volume_mounts import DEFAULT_ACCESS_MODE, EPHEMERAL_TYPE, ONE_NODE_MODES
@@ -47,6 +47,25 @@ def check_named_volumes(
                     )
                 )
                 break
+
+
+def mounted_volumes(task: Task, volumes: Mapping[str, Volume]) -> dict[str, Volume]:
+    """Those of `volumes` that the task mounts, by name."""
+    used = sorted({mount.name for mount in task.volumes if mount.name is not None})
+    return {name: volumes[name] for name in used if name in volumes}
+
+
+def volume_task(volume: Volume) -> Task:
+    """A task that asks for nothing but the volume's place, by which it is placed."""
+    origin = volume.origin
+    candidate = Resources(
+        infra=place_of(volume),
+        given=frozenset({"infra"} if volume.infra else ()),
+        origin=origin,
+        outer=origin,
+    )
+    resources = ResourceSet(Choice.ONE, (candidate,), origin)
+    return Task(name=volume.name, num_nodes=1, resources=resources, origin=origin)
 
 
 def place_of(volume: Volume) -> Infra:

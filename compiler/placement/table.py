@@ -17,13 +17,17 @@ from compiler.model import Choice, Resources, Stack, TargetSpec, Task
 from compiler.placement.infra import matching_targets
 
 Refuse = Callable[[Task, Resources, TargetSpec], Iterable[Diagnostic]]
-Price = Callable[[Resources, TargetSpec], float | None]
+Price = Callable[[Resources, TargetSpec, int], float | None]
+"""$/h of a candidate on a target for a number of nodes."""
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     """One candidate. `price` in $/h for all nodes, None where unknown; `free` the free
-    accelerators of the kind asked for, None where nobody was asked."""
+    accelerators of the kind asked for, None where nobody was asked.
+
+    Of work with several tasks `members` are the rows of the tasks on this target, in order;
+    `resources` are the first one's, and `price` is the sum."""
 
     target: TargetSpec
     resources: Resources
@@ -32,6 +36,7 @@ class Row:
     free: int | None
     fits_now: bool
     refusals: tuple[Diagnostic, ...] = ()
+    members: tuple[Row, ...] = ()
 
     @property
     def is_possible(self) -> bool:
@@ -58,30 +63,40 @@ def place(
 ) -> Placement:
     """Order the candidates and choose. `recorded` is the target of the work's last run: it
     holds as long as the task allows it. `free[target key][accelerator]` as far as asked."""
-    rows = sorted(
-        _rows(task, stack, refuse, price, free),
-        key=lambda row: (
-            not row.is_possible,
-            row.preference,
-            not row.fits_now,
-            math.inf if row.price is None else row.price,
-        ),
-    )
-    possible = [row for row in rows if row.is_possible]
+    return chosen_of(rows_of(task, stack, refuse, price, free), recorded)
+
+
+def chosen_of(rows: Iterable[Row], recorded: str | None) -> Placement:
+    """The rows in their order, and the choice among them."""
+    ordered = sorted(rows, key=rank)
+    possible = [row for row in ordered if row.is_possible]
     for row in possible:
         if recorded == row.target.key:
-            return Placement(tuple(rows), row, "placed there before; move with --move")
+            return Placement(tuple(ordered), row, "placed there before; move with --move")
     if not possible:
-        return Placement(tuple(rows), None, "no target can take it")
-    return Placement(tuple(rows), possible[0], _reason(possible))
+        return Placement(tuple(ordered), None, "no target can take it")
+    return Placement(tuple(ordered), possible[0], _reason(possible))
 
 
-def _rows(task, stack, refuse, price, free) -> Iterable[Row]:
+def rank(row: Row) -> tuple[bool, int, bool, float]:
+    """What rows are sorted by; the stack's order remains between equals."""
+    price = math.inf if row.price is None else row.price
+    return (not row.is_possible, row.preference, not row.fits_now, price)
+
+
+def rows_of(
+    task: Task,
+    stack: Stack,
+    refuse: Refuse,
+    price: Price,
+    free: Mapping[str, Mapping[str, int]],
+) -> Iterable[Row]:
+    """Every candidate of the task on every target that its `infra` allows."""
     ordered = task.resources.choice is Choice.ORDERED
     for index, resources in enumerate(task.resources.candidates):
         for target in matching_targets(resources.infra, stack):
             available = _available(resources, target, free)
-            usd = price(resources, target)
+            usd = price(resources, target, task.num_nodes)
             refusals = [
                 item for item in refuse(task, resources, target) if item.severity is Severity.ERROR
             ]
@@ -92,7 +107,7 @@ def _rows(task, stack, refuse, price, free) -> Iterable[Row]:
                 preference=index if ordered else 0,
                 price=usd,
                 free=available,
-                fits_now=available is None or available >= _wanted(resources, task),
+                fits_now=available is None or available >= wanted(resources, task),
                 refusals=tuple(refusals),
             )
 
@@ -117,7 +132,8 @@ def _available(resources: Resources, target: TargetSpec, free) -> int | None:
     return free[target.key].get(resources.accelerator.name, 0)
 
 
-def _wanted(resources: Resources, task: Task) -> int:
+def wanted(resources: Resources, task: Task) -> int:
+    """How many accelerators all nodes of the task take."""
     return math.ceil(resources.accelerator.count) * task.num_nodes if resources.accelerator else 0
 
 

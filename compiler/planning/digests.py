@@ -16,7 +16,7 @@ import re
 from collections.abc import Mapping
 from functools import cache
 
-from compiler.model import Resources, Secret, Task
+from compiler.model import Group, Pipeline, Resources, Secret, Task, Volume
 from compiler.rendering.filetree import FileTree, combine
 
 # Placement is no part of the work; the rest never carries meaning of the user's.
@@ -53,6 +53,43 @@ def spec_fields(task: Task) -> dict[str, str]:
     return {key: _digest(value)[:12] for key, value in sorted(parts.items())}
 
 
+def whole_fields(
+    whole: Group | Pipeline, members: Mapping[str, Mapping[str, str]]
+) -> dict[str, str]:
+    """The parts of a group or a pipeline: `<task>.<field>` of its tasks (given by the task's
+    name in the whole), and its own. Also which tasks there are, and in a pipeline their order."""
+    parts: dict[str, object] = {}
+    if isinstance(whole, Group):
+        parts["tasks"] = sorted(members)
+        parts["primary_tasks"] = sorted(whole.primary_tasks)
+        parts["termination_delay"] = dict(whole.termination_delay)
+        parts["inter_connection"] = whole.inter_connection
+    else:
+        parts["order"] = list(members)
+    own = {key: _digest(value)[:12] for key, value in parts.items() if not _is_empty(value)}
+    of_tasks = {
+        f"{name}.{key}": digest
+        for name, fields in members.items()
+        for key, digest in fields.items()
+    }
+    return dict(sorted({**own, **of_tasks}.items()))
+
+
+def volume_fields(volume: Volume) -> dict[str, str]:
+    """The parts of a volume by the dialect's keys (`size`, `config.access_mode`), its place and
+    its name left out."""
+    parts: dict[str, object] = {
+        "type": volume.type,
+        "size": volume.size_gib,
+        "use_existing": volume.use_existing or None,
+        "labels": dict(volume.labels),
+    }
+    parts.update({f"config.{key}": plain(value) for key, value in volume.config.items()})
+    return {
+        key: _digest(value)[:12] for key, value in sorted(parts.items()) if not _is_empty(value)
+    }
+
+
 def spec_digest(fields: Mapping[str, str]) -> str:
     """The digest of the whole work from the digests of its parts."""
     return _digest(dict(fields))
@@ -63,6 +100,11 @@ def files_digest(trees: tuple[FileTree, ...]) -> str:
     if not trees:  # as most have none
         return _NO_FILES
     return combine((tree.destination, tree.digest) for tree in trees)
+
+
+def combined_files(members: Mapping[str, str]) -> str:
+    """The files digest of a whole from those of its tasks, by name."""
+    return combine(members.items())
 
 
 def secret_digest(value: str, salt: str) -> str:

@@ -13,7 +13,17 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from compiler.diagnostics import WorkFailed
-from compiler.model import Group, Resources, Stack, TargetKind, TargetSpec, Task, names
+from compiler.model import (
+    Group,
+    Pipeline,
+    Resources,
+    Stack,
+    TargetKind,
+    TargetSpec,
+    Task,
+    Volume,
+    names,
+)
 from compiler.rendering.filetree import FileTree
 
 if TYPE_CHECKING:
@@ -24,11 +34,27 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class JoinedGroup:
+    """The run of a group that a task joins while it is running."""
+
+    name: str
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
 class Job:
     """One run of one work on its target: the whole input of lowering.
 
     `resources` is the candidate that placement chose; `spec_digest` and `files_digest` are
     the two digests of the work. The same job gives the same artifacts, byte for byte.
+
+    Of a group or a pipeline `members` are the jobs of its tasks, in order: each a job like any
+    other with its own task, candidate, trees and digests, `<whole>-<task>` as its work and
+    `part_of` naming the whole. `task` and `resources` of the whole are its first member's; its
+    trees are all of theirs. Members share `stack`, `target`, `run`, and `group` or `pipeline`.
+
+    Of a volume `task` is an empty one, to be left alone. `mounted` has the documents of the
+    volumes that the task names, by name. `joins` is the running group that this task joins.
     """
 
     stack: Stack
@@ -41,11 +67,37 @@ class Job:
     files_digest: str
     trees: tuple[FileTree, ...] = ()
     group: Group | None = None
+    pipeline: Pipeline | None = None
+    volume: Volume | None = None
+    members: tuple[Job, ...] = ()
+    part_of: str | None = None
+    joins: JoinedGroup | None = None
+    mounted: Mapping[str, Volume] = field(default_factory=dict)
+
+    @property
+    def ends(self) -> bool:
+        """Whether the work ends by itself: neither a service nor a volume does."""
+        return self.volume is None and self.task.service is None
 
     @property
     def name(self) -> str:
-        """`<set>-[<group>-]<task>-<run>`, a DNS label."""
+        """`<set>-[<group>-]<task>-<run>`, a DNS label; without the run where nothing ends."""
+        if not self.ends:
+            return names.work_label(self.stack.set_name, self.work)
         return names.run_label(self.stack.set_name, self.work, self.run)
+
+    @property
+    def group_name(self) -> str | None:
+        """The group that the task is in or joins: SKYPILOT_JOBGROUP_NAME."""
+        if self.group is not None:
+            return self.group.name
+        return None if self.joins is None else self.joins.name
+
+    @property
+    def whole(self) -> str:
+        """The work that an apply knows, and that objects are found by: the job's own, or that
+        of the group or pipeline of which it is a member."""
+        return self.part_of or self.work
 
     @property
     def object_name(self) -> str:
@@ -97,6 +149,17 @@ class Target(Protocol):
         self, task: Task, resources: Resources, target: TargetSpec
     ) -> Iterable[Diagnostic]:
         """Why this candidate cannot be placed here: the errors of the support table."""
+
+    def refusals_of_whole(
+        self, whole: Group | Pipeline | Volume, target: TargetSpec
+    ) -> Iterable[Diagnostic]:
+        """Why the target cannot take this group, pipeline or volume, beyond what it has against
+        single members. A row `group`, `pipeline`, `volume` or `group (joined later)` of the
+        support table that is REFUSED needs no word here: the workflow reads it."""
+
+    def volume_updates(self, volume: Volume, target: TargetSpec) -> frozenset[str]:
+        """The fields of a volume of this type (`size`, `labels`, `config.iops`) that the
+        platform changes while the volume is there; a change of any other is refused."""
 
     def render(self, job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
         """lower + emit; what is dropped or changed in meaning goes to `diagnostics`."""
@@ -165,6 +228,20 @@ class StepRefused(WorkFailed):
 Progress = Callable[[str], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Streams:
+    """File descriptors of this process that a command on a rank is connected to.
+
+    `stdin` None: there is no input. `terminal`: they are a terminal, and the command gets one
+    of its own, with every key and the size.
+    """
+
+    stdin: int | None
+    stdout: int
+    stderr: int
+    terminal: bool = False
+
+
 class Deployer(Protocol):
     """The half that touches the world; constructed for one target of one stack.
 
@@ -199,3 +276,9 @@ class Deployer(Protocol):
 
     def logs(self, run: ObservedRun, *, follow: bool, tail: int | None) -> Iterable[str]:
         """Lines of all ranks, each with a `(rank N) ` prefix where there are several."""
+
+    def exec(
+        self, run: ObservedRun, command: Sequence[str], streams: Streams, *, rank: int
+    ) -> int:
+        """Run a command beside a live run's own on one of its ranks, in the environment and
+        the folder of `run`; its exit code. Deployers without a way in leave it out."""

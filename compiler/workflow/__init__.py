@@ -34,7 +34,7 @@ if TYPE_CHECKING:
         unlock,
         wait,
     )
-    from compiler.workflow.loading import Loaded, Work, load, load_stack
+    from compiler.workflow.loading import Loaded, load, load_stack
     from compiler.workflow.migration import (
         migrate,
         migrate_command,
@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from compiler.workflow.saved import Opened, open_plan, secrets_for
     from compiler.workflow.tree_diff import TreeDiff, diff
     from compiler.workflow.validation import Report, validate
+    from compiler.workflow.why import Why, why
+    from compiler.workflow.works import Work
 
 # Where each name lives. A name's module is loaded when the name is first used, so that
 # `validate` never waits for what only `apply` needs.
@@ -67,7 +69,8 @@ _HOME = {
     "StepResult": "compiler.workflow.apply",
     "TreeDiff": "compiler.workflow.tree_diff",
     "Waited": "compiler.workflow.live",
-    "Work": "compiler.workflow.loading",
+    "Why": "compiler.workflow.why",
+    "Work": "compiler.workflow.works",
     "apply_plan": "compiler.workflow.apply",
     "cancel": "compiler.workflow.live",
     "check": "compiler.workflow.live",

@@ -1,53 +1,29 @@
-"""From works to rendered jobs: files digested, placed, lowered, emitted, verified."""
+"""From prepared works to rendered jobs: placed, lowered, emitted, verified."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from functools import cached_property, lru_cache
-from pathlib import Path
+from dataclasses import replace
+from functools import lru_cache
 
 from compiler.diagnostics import Diagnostic, Diagnostics, Related, Severity
 from compiler.diagnostics.codes import workflow as codes
-from compiler.model import GitWorkdir, LocalWorkdir, Origin, Resources, Stack, TargetSpec, Task
-from compiler.placement import Placement, Row, matching_targets, names_for, place
-from compiler.placement.accelerators import names_of, resolve_accelerators
-from compiler.planning import digests
+from compiler.model import Resources, Stack, TargetSpec
+from compiler.placement import (
+    Placement,
+    Row,
+    matching_targets,
+    names_for,
+    place,
+    place_together,
+)
 from compiler.rendering.artifact import Artifact
-from compiler.rendering.filetree import NATIVE_SCRIPT, FileTree, read_tree
 from compiler.source import suggest
-from compiler.targets.interface import Job
+from compiler.targets.interface import Job, JoinedGroup
 from compiler.targets.registry import target_of
-from compiler.workflow.loading import Work
+from compiler.workflow.prepare import Member, Prepared
 from compiler.workflow.prices import hourly_price
-
-
-@dataclass(frozen=True)
-class Prepared:
-    """A work ready to be placed: accelerators by canonical name, local files digested."""
-
-    work: Work
-    task: Task
-    trees: tuple[FileTree, ...]
-    spec: Mapping[str, str] = field(repr=False)
-
-    @cached_property
-    def spec_digest(self) -> str:
-        return digests.spec_digest(self.spec)
-
-    @cached_property
-    def files_digest(self) -> str:
-        return digests.files_digest(self.trees)
-
-
-def prepare(work: Work, stack: Stack, diagnostics: Diagnostics) -> Prepared:
-    """Resolve what needs no target: accelerator names and the files the task brings along."""
-    task = resolve_accelerators(work.task, names_of(stack), diagnostics)
-    trees = tuple(_trees(task, stack.root, diagnostics))
-    # The digest is of what was written: canonical names are the catalogue's.
-    resolved = work if task is work.task else replace(work, task=task)
-    return Prepared(resolved, task, trees, digests.spec_fields(work.task))
+from compiler.workflow.refusals import MountedBy, VolumesAt, of_whole, refuse_of
 
 
 def place_work(
@@ -58,21 +34,36 @@ def place_work(
     free: Mapping[str, Mapping[str, int]] | None = None,
     recorded: str | None = None,
     only: Sequence[str] = (),
+    volumes_at: VolumesAt | None = None,
+    mounted_by: MountedBy = (),
 ) -> Placement:
     """Choose the target; an impossible placement is an error with every row's reason.
 
-    `only` restricts the stack to some of its targets. A task that may go to none of them but
-    to others is left out with a note: nothing is chosen.
+    `only` restricts the stack to some of its targets: work that may go to none of them but to
+    others is left out with a note, and nothing is chosen. `volumes_at` says where the set's
+    volumes are, as work goes where its volumes are; `mounted_by` what has to reach a volume.
     """
     some = _only(stack, tuple(only)) if only else stack
-    placement = place(
-        prepared.task,
-        some,
-        refuse=lambda task, resources, spec: target_of(spec.kind).refusals(task, resources, spec),
-        price=lambda resources, spec: hourly_price(resources, spec, stack, prepared.task.num_nodes),
-        free=free or {},
-        recorded=recorded,
-    )
+    refuse = refuse_of(prepared, stack, volumes_at or {}, mounted_by)
+
+    def price(resources: Resources, spec: TargetSpec, nodes: int) -> float | None:
+        return hourly_price(resources, spec, stack, nodes)
+
+    if prepared.work.whole is None:
+        placement = place(
+            prepared.task, some, refuse=refuse, price=price, free=free or {}, recorded=recorded
+        )
+    else:
+        placement = place_together(
+            {member.name: member.task for member in prepared.members},
+            some,
+            refuse=refuse,
+            refuse_whole=lambda spec: of_whole(prepared.work, spec),
+            price=price,
+            free=free or {},
+            recorded=recorded,
+            at_once=prepared.work.group is not None,
+        )
     diagnostics.extend(_unmatched(prepared, stack))
     if placement.chosen is None:
         diagnostics.extend(_why_nowhere(prepared, placement, stack, only))
@@ -94,19 +85,47 @@ def possible_rows(placement: Placement) -> Iterable[Row]:
 
 
 def make_job(
-    prepared: Prepared, stack: Stack, target: TargetSpec, resources: Resources, run: int
+    prepared: Prepared, stack: Stack, row: Row, run: int, joins: JoinedGroup | None = None
 ) -> Job:
-    return Job(
-        stack=stack,
-        target=target,
-        task=prepared.task,
-        work=prepared.work.name,
-        resources=resources,
-        run=run,
+    """The job of a work on the target of `row`, with the jobs of its tasks where it has several."""
+    work = prepared.work
+    whole = work.whole
+    if whole is None:
+        alone = _job(prepared.members[0], stack, row, run)
+        return replace(alone, volume=work.volume, joins=joins)
+    members = tuple(
+        replace(
+            _job(member, stack, of_member, run),
+            group=work.group,
+            pipeline=work.pipeline,
+            part_of=work.name,
+        )
+        for member, of_member in zip(prepared.members, row.members, strict=True)
+    )
+    return replace(
+        members[0],
+        work=work.name,
+        part_of=None,
         spec_digest=prepared.spec_digest,
         files_digest=prepared.files_digest,
         trees=prepared.trees,
-        group=prepared.work.group,
+        members=members,
+        mounted={name: item for member in members for name, item in member.mounted.items()},
+    )
+
+
+def _job(member: Member, stack: Stack, row: Row, run: int) -> Job:
+    return Job(
+        stack=stack,
+        target=row.target,
+        task=member.task,
+        work=member.job,
+        resources=row.resources,
+        run=run,
+        spec_digest=member.spec_digest,
+        files_digest=member.files_digest,
+        trees=member.trees,
+        mounted=member.mounted,
     )
 
 
@@ -130,62 +149,39 @@ def render_project(
     return artifacts
 
 
-def _trees(task: Task, root: str | None, diagnostics: Diagnostics) -> Iterable[FileTree]:
-    wanted: list[tuple[str, str, Origin]] = []
-    if isinstance(task.workdir, LocalWorkdir):
-        wanted.append(("~/sky_workdir", task.workdir.path, task.workdir.origin))
-    elif isinstance(task.workdir, GitWorkdir):
-        git = task.workdir
-        digest = digests.files_digest((FileTree(git.url, git.ref or ""),))
-        yield FileTree("~/sky_workdir", digest, git_url=git.url, git_ref=git.ref)
-    for mount in task.file_mounts:
-        if "://" not in mount.source:
-            wanted.append((mount.destination, mount.source, mount.origin))
-    if task.native_script is not None:
-        origin = task.origin.child("config", "triplane", "native_script")
-        wanted.append((NATIVE_SCRIPT, task.native_script, origin))
-    for destination, path, origin in wanted:
-        local = Path(root or ".") / os.path.expanduser(path)  # noqa: PTH111 (a str, as written)
-        try:
-            yield read_tree(local, destination)
-        except OSError as error:
-            diagnostics.add(
-                codes.TREE_UNREADABLE.at(
-                    origin.span(),
-                    f"`{path}` cannot be read: {error.strerror or error}",
-                    found=str(local),
-                    hint="the path is relative to the current folder unless the stack sets `root`",
-                )
-            )
-
-
 def _unmatched(prepared: Prepared, stack: Stack) -> Iterable[Diagnostic]:
     """Candidates whose `infra` is nothing of the stack: an error where it is all of them."""
-    candidates = prepared.task.resources.candidates
-    lost = [item for item in candidates if not matching_targets(item.infra, stack)]
-    for candidate in lost:
-        infra = candidate.infra
-        close = suggest(infra.region or infra.cloud or "", names_for(infra, stack))
-        yield codes.INFRA_NOT_IN_STACK.at(
-            candidate.origin_of("infra").span(),
-            f"`{infra}` is no target of stack `{stack.name}`",
-            expected=", ".join(f"{spec.kind}/{key}" for key, spec in stack.targets.items()),
-            hint=f"did you mean `{close}`?" if close else None,
-            severity=Severity.ERROR if len(lost) == len(candidates) else Severity.WARNING,
-        )
+    for member in prepared.members:
+        candidates = member.task.resources.candidates
+        lost = [item for item in candidates if not matching_targets(item.infra, stack)]
+        for candidate in lost:
+            infra = candidate.infra
+            close = suggest(infra.region or infra.cloud or "", names_for(infra, stack))
+            yield codes.INFRA_NOT_IN_STACK.at(
+                candidate.origin_of("infra").span(),
+                f"`{infra}` is no target of stack `{stack.name}`",
+                expected=", ".join(f"{spec.kind}/{key}" for key, spec in stack.targets.items()),
+                hint=f"did you mean `{close}`?" if close else None,
+                severity=Severity.ERROR if len(lost) == len(candidates) else Severity.WARNING,
+            )
 
 
 def _why_nowhere(
     prepared: Prepared, placement: Placement, stack: Stack, only: Sequence[str]
 ) -> Iterable[Diagnostic]:
+    # Of several tasks none is more to blame than another.
+    several = prepared.work.whole is not None
+    span = prepared.origin.span() if several else prepared.task.resources.origin.span()
     if not placement.rows:
-        candidates = prepared.task.resources.candidates
         elsewhere = dict.fromkeys(
-            spec.key for item in candidates for spec in matching_targets(item.infra, stack)
+            spec.key
+            for member in prepared.members
+            for item in member.task.resources.candidates
+            for spec in matching_targets(item.infra, stack)
         )
         if only and elsewhere:
             yield codes.LEFT_OUT.at(
-                prepared.task.resources.origin.span(),
+                span,
                 f"`{prepared.work.name}` may go to {', '.join(elsewhere)}, "
                 f"and not to {', '.join(only)}: left out",
             )
@@ -195,7 +191,7 @@ def _why_nowhere(
         yield from refusals
         return
     yield codes.NO_TARGET.at(
-        prepared.task.resources.origin.span(),
+        span,
         f"no target of stack `{stack.name}` can take `{prepared.work.name}`",
         related=[
             Related(f"{item.target or 'target'}: {item.message} [{item.code}]", item.span)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.codes import workflow as codes
@@ -16,7 +16,8 @@ from compiler.rendering import filetree
 from compiler.rendering.artifact import Artifact
 from compiler.targets.interface import Job
 from compiler.workflow import places
-from compiler.workflow.compile import Prepared
+from compiler.workflow.prepare import Prepared
+from compiler.workflow.works import Work
 
 # The name under which a target's own files are recorded; no task can be called that.
 PROJECT = "_project"
@@ -81,23 +82,25 @@ def project_of(stack: Stack, target: TargetSpec, artifacts: tuple[Artifact, ...]
     return Desired(record=record, artifacts=artifacts)
 
 
-def secret_values(task: Task, stack: Stack, target_key: str) -> dict[str, str]:
+def secret_values(tasks: Iterable[Task], stack: Stack, target_key: str) -> dict[str, str]:
     """The values that an apply hands over: those that no place of the stack provides."""
     return {
         name: secret.value
+        for task in tasks
         for name, secret in task.secrets.items()
         if secret.value is not None and target_key not in stack.secrets.get(name, {})
     }
 
 
 def values_to_hand_over(
-    works: Iterable[WorkChange], tasks: Mapping[str, Task], stack: Stack
+    changes: Iterable[WorkChange], works: Iterable[Work], stack: Stack
 ) -> dict[str, dict[str, str]]:
     """By work and name, the values that an apply of these changes hands over."""
+    by_name = {work.name: work for work in works}
     values: dict[str, dict[str, str]] = {}
-    for change in works:
-        if change.secrets and change.work in tasks:
-            found = secret_values(tasks[change.work], stack, change.target)
+    for change in changes:
+        if change.secrets and change.work in by_name:
+            found = secret_values(by_name[change.work].tasks, stack, change.target)
             values.setdefault(change.work, {}).update(found)
     return values
 
@@ -115,9 +118,11 @@ def placement_row(row: Row, placement: Placement) -> PlacementRow:
 def _secrets(job: Job, diagnostics: Diagnostics) -> tuple[dict[str, str], list[str]]:
     """(values handed over at apply, names and places that must exist on the target)."""
     stack, target = job.stack, job.target
-    values = secret_values(job.task, stack, target.key)
+    tasks = [member.task for member in job.members or (job,)]
+    values = secret_values(tasks, stack, target.key)
     required = []
-    for name in sorted(job.task.secrets):
+    for name in sorted({name for task in tasks for name in task.secrets}):
+        origin = next(task.origin for task in tasks if name in task.secrets)
         place = stack.secrets.get(name, {}).get(target.key)
         if place is not None:
             required.append(f"{name} ({place.kind} {place.reference})")
@@ -126,7 +131,7 @@ def _secrets(job: Job, diagnostics: Diagnostics) -> tuple[dict[str, str], list[s
         elif name not in values:
             diagnostics.add(
                 codes.SECRET_MISSING.at(
-                    job.task.origin.span("secrets", name),
+                    origin.span("secrets", name),
                     f"secret `{name}` has no value, and the stack names no place on "
                     f"`{target.key}` to take it from",
                     hint=f"--secret {name}, or `secrets: {{{name}: {{{target.key}: ...}}}}` "
@@ -141,8 +146,22 @@ def _secrets(job: Job, diagnostics: Diagnostics) -> tuple[dict[str, str], list[s
 
 def _location(job: Job, key: str) -> str | None:
     """`file:line:column` of the field behind a spec key such as `resources.cpus`."""
-    location = _written_at(job.task, key)
+    location = _in_work(job, key)
     return None if location is None else places.located(location, job.stack)
+
+
+def _in_work(job: Job, key: str) -> str | None:
+    if job.volume is not None:
+        return job.volume.origin.key_span(*key.split(".", 1)).location
+    if not job.members:
+        return _written_at(job.task, key)
+    for member in job.members:
+        name = member.work.removeprefix(f"{job.work}-")
+        if key.startswith(f"{name}."):
+            return _written_at(member.task, key.removeprefix(f"{name}."))
+    whole = job.group or job.pipeline
+    assert whole is not None
+    return whole.origin.key_span(*([] if key in ("tasks", "order") else [key])).location
 
 
 def _written_at(task: Task, key: str) -> str | None:

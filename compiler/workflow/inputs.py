@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from compiler.model import Stack
 from compiler.workflow import places
-from compiler.workflow.compile import Prepared
+from compiler.workflow.prepare import Prepared
 
 
 def input_digests(

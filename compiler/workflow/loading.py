@@ -8,33 +8,26 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from compiler import model, source
-from compiler.diagnostics import Diagnostics, Related, Span
+from compiler.diagnostics import Diagnostics, Span
 from compiler.diagnostics.codes import workflow as codes
-from compiler.model import Group, Overrides, Pipeline, Stack, Task, Volume
+from compiler.model import Overrides, Stack, Volume
 from compiler.source import Kind, Unit
 from compiler.source.reading import shown_path
 from compiler.workflow.secret_flags import secrets_by_unit
-
-
-@dataclass(frozen=True, slots=True)
-class Work:
-    """A task with the name that it has in its set."""
-
-    name: str
-    task: Task
-    group: Group | None = None
+from compiler.workflow.works import Document, Work, named
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What the paths hold; `inputs` maps the files read to the sha256 of their text."""
+    """What the paths hold; `inputs` maps the files read to the sha256 of their text.
+
+    `known_volumes` are the volumes of the set by name, also those that are not in the paths.
+    """
 
     works: tuple[Work, ...] = ()
-    groups: tuple[Group, ...] = ()
-    pipelines: tuple[Pipeline, ...] = ()
-    volumes: tuple[Volume, ...] = ()
     stacks: tuple[Stack, ...] = ()
     inputs: Mapping[str, str] = field(default_factory=dict)
+    known_volumes: Mapping[str, Volume] = field(default_factory=dict)
 
 
 def load(
@@ -61,12 +54,8 @@ def load(
         text = unit.source.text
         inputs[unit.source.path] = hashlib.sha256(text.encode()).hexdigest()
         builder.add(unit)
-    works = _named(builder.tasks, diagnostics)
     return Loaded(
-        works=works,
-        groups=tuple(builder.groups),
-        pipelines=tuple(builder.pipelines),
-        volumes=tuple(builder.volumes),
+        works=named(builder.found, diagnostics),
         stacks=tuple(builder.stacks),
         inputs=inputs,
     )
@@ -106,29 +95,24 @@ class _Builder:
             "check_files": check_files,
             "lookup": _devices,
         }
-        self.tasks: list[Task] = []
-        self.groups: list[Group] = []
-        self.pipelines: list[Pipeline] = []
-        self.volumes: list[Volume] = []
+        self.found: list[Document] = []
         self.stacks: list[Stack] = []
 
     def add(self, unit: Unit) -> None:
+        header, documents = unit.header, unit.documents
         if unit.kind is Kind.STACK:
-            _keep(self.stacks, model.build_stack(unit.documents[0], self.diagnostics))
+            _keep(self.stacks, model.build_stack(documents[0], self.diagnostics))
         elif unit.kind is Kind.VOLUME:
-            for document in unit.documents:
-                _keep(self.volumes, model.build_volume(document, self.diagnostics))
+            for document in documents:
+                _keep(self.found, model.build_volume(document, self.diagnostics))
         elif unit.kind is Kind.TASK:
-            document = unit.documents[0]
-            _keep(self.tasks, model.build_task(document, self.diagnostics, **self.options))
-        elif unit.kind is Kind.GROUP:
-            group = model.build_group(unit.header, unit.documents, self.diagnostics, **self.options)
-            _keep(self.groups, group)
+            _keep(self.found, model.build_task(documents[0], self.diagnostics, **self.options))
+        elif unit.kind is Kind.GROUP and header is not None:
+            group = model.build_group(header, documents, self.diagnostics, **self.options)
+            _keep(self.found, group)
         else:
-            pipeline = model.build_pipeline(
-                unit.header, unit.documents, self.diagnostics, **self.options
-            )
-            _keep(self.pipelines, pipeline)
+            pipeline = model.build_pipeline(header, documents, self.diagnostics, **self.options)
+            _keep(self.found, pipeline)
 
 
 def _keep(kept: list, built: object) -> None:
@@ -141,33 +125,3 @@ def _devices(gib: float, at_least: bool, maker: str | None) -> Sequence[str]:
     from compiler.catalog import by_memory
 
     return by_memory(f"{gib:g}GB{'+' * at_least}", maker) or ()
-
-
-def _named(tasks: Sequence[Task], diagnostics: Diagnostics) -> tuple[Work, ...]:
-    """Tasks under their names; one without a name takes its file's."""
-    by_name: dict[str, Task] = {}
-    works = []
-    for task in tasks:
-        name = task.name or _name_from_file(task)
-        first = by_name.setdefault(name, task)
-        if first is not task:
-            diagnostics.add(
-                codes.WORK_NAME_COLLISION.at(
-                    task.origin.span("name"),
-                    f"a second task is called `{name}`",
-                    hint="give one of them another `name:`",
-                    related=[Related("the first one", first.origin.span("name"))],
-                )
-            )
-            continue
-        works.append(Work(name, task))
-    return tuple(works)
-
-
-def _name_from_file(task: Task) -> str:
-    path = Path(task.origin.document.source.path)
-    stem = path.stem if path.suffix in (".yaml", ".yml") else path.name
-    if stem in ("task", "sky") and path.parent.name:
-        stem = path.parent.name
-    cleaned = "".join(char if char.isalnum() else "-" for char in stem).strip("-")
-    return cleaned or "task"

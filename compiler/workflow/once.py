@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from compiler.diagnostics import Diagnostics, TargetUnreachable
 from compiler.model import Overrides, Stack
@@ -17,6 +16,7 @@ from compiler.workflow.arguments import require_targets
 from compiler.workflow.desired import desired_of
 from compiler.workflow.observe import look
 from compiler.workflow.planner import Planned
+from compiler.workflow.prepare import prepare, with_variables
 from compiler.workflow.rendering import load_tasks
 from compiler.workflow.set_changes import plan_projects
 
@@ -41,7 +41,7 @@ def plan_runs(
     world = look(stack, only=only, with_capacity=True)
     works: list[WorkChange] = []
     for work in loaded.works:
-        prepared = compiling.prepare(work, stack, diagnostics)
+        prepared = prepare(work, stack, diagnostics, loaded.known_volumes)
         placement = compiling.place_work(prepared, stack, diagnostics, free=world.free, only=only)
         if placement.chosen is None:
             continue
@@ -50,17 +50,11 @@ def plan_runs(
             raise TargetUnreachable(spec.key, world.silent[spec.key])
         first = world.highest_run(work.name) + 1
         for rank in range(num_jobs):
-            task = prepared.task
+            one = prepared
             if num_jobs > 1:
                 numbered = {"SKYPILOT_JOB_RANK": str(rank), "SKYPILOT_NUM_JOBS": str(num_jobs)}
-                task = replace(task, envs={**task.envs, **numbered})
-            job = compiling.make_job(
-                replace(prepared, task=task),
-                stack,
-                spec,
-                placement.chosen.resources,
-                run=first + rank,
-            )
+                one = with_variables(prepared, numbered)
+            job = compiling.make_job(one, stack, placement.chosen, run=first + rank)
             artifacts = compiling.render_job(job, diagnostics)
             desired = desired_of(job, prepared, placement, artifacts, diagnostics, extra=True)
             decision = Decision(

@@ -10,7 +10,6 @@ from compiler.diagnostics import Diagnostic, Diagnostics
 from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Overrides, Stack
 from compiler.planning.plan import Plan, WorkChange
-from compiler.workflow import compile as compiling
 from compiler.workflow import places, set_changes
 from compiler.workflow.arguments import (
     PlanOptions,
@@ -22,7 +21,9 @@ from compiler.workflow.arguments import (
 from compiler.workflow.inputs import input_digests
 from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import World, look
+from compiler.workflow.prepare import prepare
 from compiler.workflow.rendering import load_tasks
+from compiler.workflow.volumes import volumes_first
 from compiler.workflow.work_planner import WorkPlanner
 
 
@@ -64,8 +65,8 @@ def plan(
     if not diagnostics.has_errors:
         require_works(options.names, [work.name for work in loaded.works])
     prepared = [
-        compiling.prepare(work, stack, diagnostics)
-        for work in loaded.works
+        prepare(work, stack, diagnostics, loaded.known_volumes)
+        for work in volumes_first(loaded.works)
         if not options.names or work.name in options.names
     ]
     diagnostics.raise_if_errors()
@@ -83,6 +84,7 @@ def plan(
         diagnostics,
         # A name from the command line is no name of the set's, wherever the file lies.
         declared=None if not paths else () if overrides.name else stack.inputs,
+        loaded=loaded,
     )
     works: list[WorkChange] = []
     for item in prepared:

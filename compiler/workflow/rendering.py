@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler.diagnostics import Diagnostic, Diagnostics, Related
+from compiler.diagnostics import Diagnostic, Diagnostics
 from compiler.diagnostics.codes import workflow as codes
 from compiler.diagnostics.codes.source import NO_INPUT_FILES
-from compiler.model import Overrides, Stack, TargetSpec, names
+from compiler.model import Overrides, Stack, TargetSpec
 from compiler.placement import Placement
 from compiler.rendering.artifact import Artifact
 from compiler.rendering.tree import write_tree
@@ -17,7 +17,10 @@ from compiler.source import discover
 from compiler.source.reading import shown_path
 from compiler.workflow import compile as compiling
 from compiler.workflow.arguments import require_targets
-from compiler.workflow.loading import Loaded, Work, load
+from compiler.workflow.loading import Loaded, load
+from compiler.workflow.prepare import prepare
+from compiler.workflow.volumes import mounting, volumes_first, with_volumes
+from compiler.workflow.works import collisions
 
 Progress = Callable[[str], None]
 
@@ -55,15 +58,25 @@ def render(
     artifacts: list[Artifact] = []
     placements: dict[str, Placement] = {}
     targets: dict[str, TargetSpec] = {}
-    for work in loaded.works:
-        prepared = compiling.prepare(work, stack, diagnostics)
-        placement = compiling.place_work(prepared, stack, diagnostics, only=only)
+    volumes_at: dict[str, frozenset[str]] = {}
+    for work in volumes_first(loaded.works):
+        prepared = prepare(work, stack, diagnostics, loaded.known_volumes)
+        placement = compiling.place_work(
+            prepared,
+            stack,
+            diagnostics,
+            only=only,
+            volumes_at=volumes_at,
+            mounted_by=mounting(work.name, loaded.works) if work.volume else (),
+        )
         placements[work.name] = placement
         if placement.chosen is None:
             continue
         rows = list(compiling.possible_rows(placement)) if every_target else [placement.chosen]
+        if work.volume is not None:
+            volumes_at[work.name] = frozenset(row.target.key for row in rows)
         for row in rows:
-            job = compiling.make_job(prepared, stack, row.target, row.resources, run=1)
+            job = compiling.make_job(prepared, stack, row, run=1)
             targets.setdefault(row.target.key, row.target)
             artifacts.extend(compiling.render_job(job, diagnostics))
     for spec in targets.values():
@@ -93,23 +106,10 @@ def load_tasks(
         environ=environ,
         root=stack.root,
     )
-    for kind, items in (
-        ("job group", loaded.groups),
-        ("pipeline", loaded.pipelines),
-        ("volume", loaded.volumes),
-    ):
-        for item in items:
-            diagnostics.add(
-                codes.KIND_NOT_RENDERED.at(
-                    item.origin.span(),
-                    f"a {kind} is checked by `validate`, but not rendered by this version",
-                    hint="take the file out of the paths",
-                )
-            )
     if paths and not loaded.works and not diagnostics.has_errors:
         diagnostics.add(codes.NO_DOCUMENT.at(None, f"no task in {', '.join(paths)}"))
-    diagnostics.extend(_collisions(loaded.works, stack))
-    return loaded
+    diagnostics.extend(collisions(loaded.works, stack.set_name))
+    return with_volumes(loaded, stack, diagnostics)
 
 
 def _inputs(stack: Stack, diagnostics: Diagnostics, may_be_empty: bool) -> list[str]:
@@ -131,18 +131,3 @@ def _inputs(stack: Stack, diagnostics: Diagnostics, may_be_empty: bool) -> list[
             continue
         found.append(place)
     return found
-
-
-def _collisions(works: Sequence[Work], stack: Stack) -> Iterable[Diagnostic]:
-    """Works of different names that are the same to a platform."""
-    by_label: dict[str, Work] = {}
-    for work in works:
-        label = names.work_label(stack.set_name, work.name)
-        first = by_label.setdefault(label, work)
-        if first is not work:
-            yield codes.WORK_NAME_COLLISION.at(
-                work.task.origin.span("name"),
-                f"objects of `{work.name}` and `{first.name}` would both be called `{label}`",
-                hint="give one of them another `name:`",
-                related=[Related("the first one", first.task.origin.span("name"))],
-            )

@@ -11,25 +11,27 @@ from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Overrides, Stack
 from compiler.planning.plan import Plan
 from compiler.planning.plan_file import BadPlanFile, from_json
-from compiler.workflow import compile as compiling
 from compiler.workflow import places
 from compiler.workflow.arguments import overrides_from_arguments
 from compiler.workflow.desired import values_to_hand_over
 from compiler.workflow.inputs import input_digests
 from compiler.workflow.loading import load_stack
 from compiler.workflow.planner import Planned
+from compiler.workflow.prepare import prepare
 from compiler.workflow.rendering import load_tasks
+from compiler.workflow.works import Work
 
 SecretValues = Mapping[str, Mapping[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
 class Opened:
-    """A saved plan, its stack, and the secret values handed over again."""
+    """A saved plan, its stack, the secret values handed over again, and the works it is of."""
 
     plan: Plan
     stack: Stack
     secrets: SecretValues
+    works: tuple[Work, ...] = ()
 
 
 def open_plan(
@@ -72,7 +74,7 @@ def open_plan(
     )
     names = plan.arguments.get("names")
     prepared = [
-        compiling.prepare(work, stack, diagnostics)
+        prepare(work, stack, diagnostics, loaded.known_volumes)
         for work in loaded.works
         if not names or work.name in names
     ]
@@ -80,14 +82,13 @@ def open_plan(
     if moved:
         raise PlanOutdated(moved)
     diagnostics.raise_if_errors()
-    tasks = {item.work.name: item.task for item in prepared}
-    return Opened(plan, stack, values_to_hand_over(plan.works, tasks, stack))
+    works = [item.work for item in prepared]
+    return Opened(plan, stack, values_to_hand_over(plan.works, works, stack), tuple(works))
 
 
 def secrets_for(planned: Planned, stack: Stack) -> SecretValues:
     """The values that an apply of this fresh plan hands over."""
-    tasks = {work.name: work.task for work in planned.loaded.works}
-    return values_to_hand_over(planned.plan.works, tasks, stack)
+    return values_to_hand_over(planned.plan.works, planned.loaded.works, stack)
 
 
 def _opened(path: str, stack: Stack) -> str:

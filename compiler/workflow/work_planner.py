@@ -20,9 +20,11 @@ from compiler.targets.registry import merge_keys_of, pending_fields_of, target_o
 from compiler.workflow import compile as compiling
 from compiler.workflow import places
 from compiler.workflow.arguments import PlanOptions
-from compiler.workflow.compile import Prepared
 from compiler.workflow.desired import desired_of, placement_row
+from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import World
+from compiler.workflow.prepare import Prepared
+from compiler.workflow.volumes import mounting
 
 
 class WorkPlanner:
@@ -41,12 +43,19 @@ class WorkPlanner:
         diagnostics: Diagnostics,
         *,
         declared: Sequence[str] | None,
+        loaded: Loaded,
     ) -> None:
         self.stack = stack
         self.options = options
         self.world = world
         self.diagnostics = diagnostics
         self.declared = declared
+        self.works = loaded.works
+        self.volumes_at = {
+            name: frozenset((at,))
+            for name in loaded.known_volumes
+            if (at := world.last_run(name)[0]) is not None
+        }
         if options.every_target:
             _require_directories(stack.targets.values())
 
@@ -60,9 +69,15 @@ class WorkPlanner:
             free=self.world.free,
             recorded=None if self.options.move else at,
             only=self.options.only,
+            volumes_at=self.volumes_at,
+            mounted_by=mounting(prepared.work.name, self.works) if prepared.work.volume else (),
         )
         if placement.chosen is None:
             return
+        if prepared.work.volume is not None:
+            rows = compiling.possible_rows(placement) if self.options.every_target else ()
+            here = {placement.chosen.target.key, *(row.target.key for row in rows)}
+            self.volumes_at[prepared.work.name] = frozenset(here)
         if self.options.every_target:
             yield from self._plan_everywhere(prepared, placement)
             return
@@ -94,7 +109,7 @@ class WorkPlanner:
         """The table's cell for this work on this target, rendered."""
         policy = replace(
             self.policy(),
-            on_files_change=prepared.task.on_files_change or self.stack.on_files_change,
+            on_files_change=prepared.on_files_change or self.stack.on_files_change,
             keep_runs=self.stack.gitops is not None,
         )
         highest = self.world.highest_run(prepared.work.name)
@@ -162,7 +177,7 @@ class WorkPlanner:
                 by_path = {artifact.path: artifact for artifact in artifacts}
                 for item, (path, field) in zip(error.diagnostics, error.places, strict=True):
                     span = locate(job, by_path[path], field) if field and locate else None
-                    said.add(replace(item, span=span or prepared.task.origin.span()))
+                    said.add(replace(item, span=span or prepared.origin.span()))
                 return Preview()
 
         return preview
@@ -170,14 +185,14 @@ class WorkPlanner:
     def _artifacts(
         self, prepared: Prepared, row: Row, run: int, said: Diagnostics
     ) -> tuple[Job, tuple[Artifact, ...]]:
-        job = compiling.make_job(prepared, self.stack, row.target, row.resources, run)
+        job = compiling.make_job(prepared, self.stack, row, run)
         return job, compiling.render_job(job, said)
 
     def _is_ad_hoc(self, prepared: Prepared) -> bool:
         """Work from outside the set's inputs is never pruned."""
         if self.declared is None:
             return False
-        given = prepared.task.origin.document.source.path
+        given = prepared.origin.document.source.path
         path = Path(os.path.abspath(given))  # noqa: PTH100 (links are kept as written)
         inside = any(path.is_relative_to(place) for place in self.declared)
         return places.is_special(given) or not inside

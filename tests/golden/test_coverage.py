@@ -22,7 +22,7 @@ CALLED = {"kubernetes": "Kubernetes", "slurm": "Slurm", "aws": "AWS"}
 
 # Rows that no task can get to, because something before the targets refuses it.
 BEFORE_THE_TARGET = {
-    "group": "job groups are not rendered by this version (kind-not-rendered)",
+    "group (joined later)": "`plan` and `apply` alone join a running group",
     "resources.volumes": "the model refuses them outside of Google Cloud (resources-volumes)",
 }
 
@@ -54,7 +54,6 @@ ELSEWHERE = {
     "target-left-behind": _PLAN,
     "tree-unreadable": _SYSTEM,
     "unexpected-value": _SCHEMA,
-    "volume-places": "needs volumes to be placed, which this version does not do",
 }
 
 # Inputs that are there and not read, which is what their case is about.

@@ -66,7 +66,14 @@ STACK_USES = {
     "config.kubernetes.rdma": "rdma: {mode: sriov, resource: a/b, networks: n}",
     "config.kubernetes.allowed_nodes.ips": "allowed_nodes: {ips: [10.0.0.1]}",
 }
-ELSEWHERE = {"group", "resources.volumes", "resources.autostop (without run)"}
+ELSEWHERE = {
+    "group",
+    "group (joined later)",
+    "pipeline",
+    "volume",
+    "resources.volumes",
+    "resources.autostop (without run)",
+}
 
 
 def test_every_field_of_the_dialect_has_a_row():

@@ -58,3 +58,12 @@ COST_ABOVE_LIMIT = Code(
     "Raise `max_hourly_cost`, or ask for less.",
     example="resources: {infra: aws, accelerators: H100:8, max_hourly_cost: 10}",
 )
+MEMBER_ELSEWHERE = Code(
+    "member-elsewhere",
+    Severity.ERROR,
+    "Tasks of one group or pipeline are allowed on different targets only.",
+    "They start together, reach each other by name or wait for each other, which no two targets "
+    "can do between them.",
+    "Give all tasks an `infra` with a target in common, or split the file.",
+    example="two tasks of a group, one with `infra: slurm/alpha`, one with `infra: kubernetes/eks`",
+)

@@ -42,14 +42,6 @@ NO_TARGET = Code(
     "Each candidate was refused; the reasons are listed with the message.",
     "Change what the task asks for, or allow another target.",
 )
-KIND_NOT_RENDERED = Code(
-    "kind-not-rendered",
-    Severity.ERROR,
-    "This kind of document is understood and checked, but this version renders none of it.",
-    "Leaving it out of the output without a word would lose it.",
-    "Take the file out of the paths, or use `triplane validate` for it.",
-    example="execution: parallel  # a job group",
-)
 SECRET_MISSING = Code(
     "secret-missing",
     Severity.ERROR,
@@ -59,6 +51,13 @@ SECRET_MISSING = Code(
     "its place under `secrets:` in the stack.",
     example="secrets: {HF_TOKEN: null}",
 )
+SECRET_VALUES_DIFFER = Code(
+    "secret-values-differ",
+    Severity.ERROR,
+    "Two tasks of one group or pipeline give a secret of one name different values.",
+    "A group or a pipeline is one work and keeps one value for each name.",
+    "Give one of the two secrets another name.",
+)
 TARGET_LEFT_BEHIND = Code(
     "target-left-behind",
     Severity.WARNING,
@@ -66,6 +65,14 @@ TARGET_LEFT_BEHIND = Code(
     "Nobody updates or removes them any more, and whoever applies the folder still applies them.",
     "Put the target back and run `triplane destroy --target KEY` before taking it out.",
     example="targets: {}  # `alpha` was written to before it was taken out",
+)
+VOLUME_UNKNOWN = Code(
+    "volume-unknown",
+    Severity.ERROR,
+    "The task mounts a volume of a name that no document of the set has.",
+    "Where it is and what it is made of is written in its document alone.",
+    "Add the volume to the set; for one that is there already: `use_existing: true`.",
+    example="volumes: {/data: no-such-volume}",
 )
 EMPTY_SET = Code(
     "empty-set",

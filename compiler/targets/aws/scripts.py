@@ -73,7 +73,7 @@ def scripts_of(job: Job, instance: InstanceType, region: str, job_env: str) -> d
         placement=placement,
         gpus=gpus_per_node(accelerator),
         run=job.run,
-        group=job.group.name if job.group else None,
+        group=job.group_name,
     )
     files = script_folder(job.task, env, static_text("platform.sh"))
     files |= {name: static_text(name) for name in SUPERVISOR_FILES}

@@ -7,7 +7,16 @@ from collections.abc import Iterable, Iterator, Mapping
 from compiler.catalog import NoChoice
 from compiler.diagnostics import Diagnostic, Diagnostics, Severity
 from compiler.diagnostics.codes import aws as codes
-from compiler.model import Resources, Stack, TargetKind, TargetSpec, Task
+from compiler.model import (
+    Group,
+    Pipeline,
+    Resources,
+    Stack,
+    TargetKind,
+    TargetSpec,
+    Task,
+    Volume,
+)
 from compiler.rendering.artifact import Artifact
 from compiler.targets.aws.emit import emit_job, emit_project
 from compiler.targets.aws.images import choose_image
@@ -38,6 +47,16 @@ class AwsTarget:
             if item.severity is Severity.ERROR:
                 yield item
         yield from self._impossible(resources, target)
+
+    def refusals_of_whole(
+        self, whole: Group | Pipeline | Volume, target: TargetSpec
+    ) -> Iterable[Diagnostic]:
+        """Nothing beyond the rows of the support table."""
+        return ()
+
+    def volume_updates(self, volume: Volume, target: TargetSpec) -> frozenset[str]:
+        """Volumes are not rendered."""
+        return frozenset()
 
     def render(self, job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
         """The job's module, boot script and scripts; () with errors in `diagnostics`."""

@@ -76,7 +76,7 @@ def _variables(job: Job, settings: Settings) -> Mapping[str, str]:
         placement=placement,
         gpus=gpus_per_node(job.resources.accelerator),
         run=job.run,
-        group=job.group.name if job.group else None,
+        group=job.group_name,
     )
 
 

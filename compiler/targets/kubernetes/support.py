@@ -80,6 +80,9 @@ _TASK = (
     ("config.triplane.on_files_change", _FULL, "decided by plan"),
     ("config.triplane.native_script", _REFUSED, "a script for Slurm cannot run in pods"),
     ("group", _REFUSED, f"a job group is {_LATER}"),
+    ("group (joined later)", _REFUSED, f"joining a running group is {_LATER}"),
+    ("pipeline", _REFUSED, f"a pipeline is {_LATER}"),
+    ("volume", _REFUSED, f"making a volume is {_LATER}"),
 )
 
 _RESOURCES = (

@@ -7,8 +7,7 @@ from functools import lru_cache
 
 from compiler.diagnostics import Diagnostic, Diagnostics, Severity, Span
 from compiler.diagnostics.codes import kubernetes as codes
-from compiler.diagnostics.codes.targets import FIELD_REFUSED
-from compiler.model import Resources, Stack, TargetSpec, Task
+from compiler.model import Group, Pipeline, Resources, Stack, TargetSpec, Task, Volume
 from compiler.rendering.artifact import Artifact
 from compiler.targets.interface import Job, Support
 from compiler.targets.kubernetes import findings
@@ -57,14 +56,20 @@ class KubernetesTarget:
                     target=target.key,
                 )
 
+    def refusals_of_whole(
+        self, whole: Group | Pipeline | Volume, target: TargetSpec
+    ) -> Iterable[Diagnostic]:
+        """Nothing beyond the rows of the support table."""
+        return ()
+
+    def volume_updates(self, volume: Volume, target: TargetSpec) -> frozenset[str]:
+        """Volumes are not rendered."""
+        return frozenset()
+
     def render(self, job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
         """The manifests of one run; none where there are errors."""
         own = Diagnostics(losses(job.task, job.resources, job.target))
         own.extend(_of_stack(job.stack, job.target))
-        if job.group is not None:
-            row = SUPPORT["group"]
-            span = job.group.origin.span()
-            own.add(FIELD_REFUSED.at(span, f"on Kubernetes {row.note}", target=job.target.key))
         artifacts: tuple[Artifact, ...] = ()
         if not own.has_errors:
             artifacts = _render(job, own)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from compiler.diagnostics import Diagnostic, Diagnostics, Severity
-from compiler.model import Resources, Stack, TargetSpec, Task
+from compiler.model import Group, Pipeline, Resources, Stack, TargetSpec, Task, Volume
 from compiler.rendering.artifact import Artifact
 from compiler.targets.interface import Job, Support
 
@@ -31,24 +31,25 @@ class SlurmTarget:
             if finding.severity is Severity.ERROR:
                 yield finding
 
+    def refusals_of_whole(
+        self, whole: Group | Pipeline | Volume, target: TargetSpec
+    ) -> Iterable[Diagnostic]:
+        """Nothing beyond the rows of the support table."""
+        return ()
+
+    def volume_updates(self, volume: Volume, target: TargetSpec) -> frozenset[str]:
+        """Volumes are not rendered."""
+        return frozenset()
+
     def render(self, job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
         """The script; nothing where a value cannot be written (an error then says which)."""
         from compiler.diagnostics.codes.slurm import SLURM_VALUE
-        from compiler.diagnostics.codes.targets import FIELD_REFUSED
         from compiler.targets.slurm.emit import emit
         from compiler.targets.slurm.fields import findings
         from compiler.targets.slurm.lower import lower
         from compiler.targets.slurm.native import render_native
 
         diagnostics.extend(findings(job.task, job.resources, job.target))
-        if job.group is not None:
-            diagnostics.add(
-                FIELD_REFUSED.at(
-                    job.group.origin.span(),
-                    f"`group` on Slurm: {self.support['group'].note}",
-                    target=job.target.key,
-                )
-            )
         try:
             if job.task.native_script is not None:
                 return render_native(job, diagnostics)

@@ -95,7 +95,7 @@ def _scripts(job: Job, container: bool) -> dict[str, str]:
         ),
         gpus=gpus_per_node(job.resources.accelerator),
         run=job.run,
-        group=job.group.name if job.group else None,
+        group=job.group_name,
     )
     # The partition is known for sure when the job runs, and may change while it waits.
     info = shdq(env.pop("SKYPILOT_CLUSTER_INFO")).replace(

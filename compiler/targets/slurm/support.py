@@ -99,6 +99,10 @@ _TASK: Final = (
         "run as it is, once and by its own interpreter, without the launcher",
     ),
     Support("group", REFUSED, "tasks that start together are not put into one Slurm job"),
+    Support("group (joined later)", REFUSED, "a job cannot be tied to a running group"),
+    Support(
+        "pipeline", REFUSED, "tasks that follow each other are not made jobs with dependencies"
+    ),
 )
 
 _RESOURCES: Final = (
