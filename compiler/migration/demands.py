@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from compiler.diagnostics.codes import migration as codes
+from compiler.diagnostics.codes import migration_body as body_codes
+from compiler.migration.arrays import array_of
+from compiler.migration.containers import image_id
 from compiler.migration.gpus import choose, spelled_alike
 from compiler.migration.mapping import Mapping, hand_on, lost
 from compiler.migration.reading.header import Given
@@ -33,10 +36,20 @@ def tasks(mapping: Mapping, given: Given) -> None:
         hand_on(mapping, given)
         return
     request = mapping.script.request
+    count = request.node_count or 1
+    if count > 1 and "nodes" not in mapping.component.settings:
+        mapping.draft.put(("num_nodes",), count)
+        text = f"{request.task_count} tasks, {request.node_tasks} a node: {count} nodes"
+        mapping.say(given, Outcome.TRANSLATED, codes.IMPLIED, text, ("num_nodes",))
+        if (request.node_tasks or 1) > 1 and mapping.draft.get(("resources", "cpus")) is None:
+            mapping.draft.put(("resources", "cpus"), request.node_cpus)
+        return
     if (request.node_tasks or 1) == 1:
         text = "one task a node is what a task is"
         mapping.say(given, Outcome.TRANSLATED, codes.IMPLIED, text)
         return
+    if mapping.draft.get(("resources", "cpus")) is None:
+        mapping.draft.put(("resources", "cpus"), request.node_cpus or request.node_tasks)
     text = f"{request.node_tasks} tasks a node, which a launcher starts; `cpus` is for all of them"
     mapping.say(given, Outcome.TRANSLATED, codes.IMPLIED, text, ("resources", "cpus"))
 
@@ -123,6 +136,38 @@ def gpus(mapping: Mapping, given: Given) -> None:
         return
     outcome = Outcome.FIELD if alike and demand.per == "node" else Outcome.TRANSLATED
     mapping.say(given, outcome, codes.FIELD, f"{chosen.count} on each node", path)
+
+
+def array(mapping: Mapping, given: Given) -> None:
+    found = array_of(mapping.value("array"))
+    if mapping.keeps or mapping.on_slurm or found is None:
+        hand_on(mapping, given)
+        return
+    count = len(found.indices)
+    text = f"{count} runs (`triplane run FILE --num-jobs {count}`), each with its own index"
+    mapping.say(given, Outcome.TRANSLATED, codes.IMPLIED, text, ("run",))
+
+
+def image(mapping: Mapping, given: Given) -> None:
+    path = ("resources", "image_id")
+    if mapping.keeps or mapping.on_slurm:
+        hand_on(mapping, given)
+        return
+    found = image_id(given.value or "")
+    mapping.draft.put(path, found or f"docker:{UNKNOWN}")
+    if found is None:
+        text = f"`{given.value}` is a file of the cluster: name an image of a registry"
+        mapping.say(given, Outcome.DECISION, body_codes.IMAGE, text, path)
+        return
+    mapping.say(given, Outcome.FIELD, codes.FIELD, "the image in which the script runs", path)
+
+
+def mounts(mapping: Mapping, given: Given) -> None:
+    if mapping.keeps or mapping.on_slurm:
+        hand_on(mapping, given)
+        return
+    text = "folders of the cluster: mount volumes at these paths (`volumes`)"
+    mapping.say(given, Outcome.DECISION, body_codes.MOUNTS, text)
 
 
 UNKNOWN = "DECIDE"

@@ -1,26 +1,28 @@
 """Moving a script to a target that is not Slurm, where that can be done without loss.
 
 A task's `run` is started on every node; a batch script on the first. The two are the same
-for one node, and for a script that only prepares and then starts one process on every node
+for one node, and for a script that only prepares and then starts the same on every node
 with one srun. Everything else is kept for Slurm.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
 from compiler.diagnostics.codes import migration_body as codes
+from compiler.migration import arrays, containers, processes
 from compiler.migration.editing import Change
-from compiler.migration.result import Note
+from compiler.migration.moved import EDITED, Moved, note
+from compiler.migration.result import DECIDE, Note
 from compiler.migration.script import Script
-from compiler.migration.shell.body import Command, Context
-from compiler.migration.shell.launchers import Kind, Step, launches, step
-from compiler.migration.shim import KNOWN, export_lines
+from compiler.migration.shell.launchers import Kind, launches
+from compiler.migration.shim import export_lines, known
+from compiler.migration.steps import replace_steps
 
 _NOT_BLOCKING = frozenset(
     {codes.GPU_KIND.name, codes.ENVIRONMENT.name, codes.TASKS.name, codes.VARIABLE.name}
     | {codes.STEP.name, codes.SLURM_COMMAND.name, codes.OPTION_ALONE.name, codes.LIFE.name}
+    | {codes.ARRAY.name, codes.MPI.name}
 )
 """Reasons that are looked at more closely here."""
 
@@ -33,71 +35,84 @@ _REPEATABLE = frozenset(
 )
 """Commands that may run on every node as well as on the first: they prepare, or look."""
 
-_STEP_OPTIONS = frozenset(
-    {"nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "gres", "gpus", "gpus-per-node"}
-    | {"gpus-per-task", "label", "unbuffered", "kill-on-bad-exit", "export", "mpi", "exclusive"}
-    | {"job-name", "cpu-bind", "cpu_bind", "gpu-bind", "mem", "mem-per-cpu", "wait", "exact"}
-    | {"overlap", "partition", "account", "time", "qos", "hint", "distribution", "verbose"}
-    | {"mem-bind", "quiet"}
-)
-"""Options of a step that say where and with what, and change nothing about what is run."""
-
 _BLOCKING_OPTIONS = {
     "signal": codes.LIFE,
     "input": codes.OPTION_ALONE,
     "container": codes.OPTION_ALONE,
-    "container-image": codes.CONTAINER,
+    "container-name": codes.CONTAINER,
+    "container-env": codes.CONTAINER,
+    "container-workdir": codes.CONTAINER,
+    "container-entrypoint": codes.CONTAINER,
     "image": codes.CONTAINER,
 }
+_POSIX = ("sh", "dash")
 _ANOTHER_VALUE = ("$", "BASHPID", "SRANDOM", "EPOCHSECONDS", "EPOCHREALTIME")
 _SEED = "RANDOM=$SKYPILOT_INTERNAL_JOB_ID"
-
-_FIRST = 'head -n 1 <<<"$SKYPILOT_NODE_IPS"'
-_ALL = "printf '%s\\n' \"$SKYPILOT_NODE_IPS\""
-
-
-@dataclass(frozen=True)
-class Moved:
-    """`lines` in front of the script, `changes` in it, and what is to be said."""
-
-    lines: list[str] = field(default_factory=list)
-    changes: list[Change] = field(default_factory=list)
-    notes: list[Note] = field(default_factory=list)
+_AS_ROOT = "export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1"
 
 
 def translate(script: Script, reasons: tuple[Note, ...]) -> tuple[Moved | None, tuple[Note, ...]]:
     """(what moves the script, nothing), or (None, the reasons why it can only be kept)."""
-    blocking = [note for note in reasons if note.code not in _NOT_BLOCKING]
-    if any(note.code == codes.SHELL.name for note in blocking) and script.interpreter.is_bash:
-        blocking = [note for note in blocking if note.code != codes.SHELL.name]
-    blocking += _unknown_variables(script)
+    is_read = script.interpreter.is_bash or script.interpreter.name in _POSIX
+    blocking = [
+        reason
+        for reason in reasons
+        if reason.code not in _NOT_BLOCKING and not (is_read and reason.code == codes.SHELL.name)
+    ]
     moved = Moved()
+    blocking += _unknown_variables(script)
     blocking += _unmoved_options(script)
-    blocking += _steps(script, moved)
-    blocking += _containers(script)
+    blocking += _array(script, moved)
+    blocking += replace_steps(script, moved)
+    blocking += _image(script, moved)
+    nodes = script.request.node_count or 1
+    if nodes > 1:
+        blocking += _on_every_node(script, moved)
+        blocking += _values(script, moved)
+    else:
+        blocking += _mpi(script, moved)
+    blocking += _secrets(script, moved)
     if blocking:
-        return None, tuple(sorted(blocking, key=lambda note: (note.line or 0, note.code)))
-    lines = export_lines(script)
+        return None, tuple(sorted(set(blocking), key=lambda item: (item.line or 0, item.code)))
+    _in_front(script, moved)
+    return moved, ()
+
+
+def _in_front(script: Script, moved: Moved) -> None:
+    """What the script finds in its environment elsewhere."""
+    if script.interpreter.name in _POSIX:
+        moved.lines.insert(0, "set -o posix")
+        text = f"the script is for {script.interpreter.name}: bash reads it in its POSIX mode"
+        moved.notes.append(note(codes.SHELL, 1, text, ""))
+    lines = export_lines(script, bool(moved.steps))
     if lines:
         moved.lines.extend(lines)
         names = ", ".join(line.removeprefix("export ").partition("=")[0] for line in lines)
         text = f"lines in front of the script export {names}"
-        moved.notes.append(Note(None, codes.SHIM.name, text, codes.SHIM.fix))
+        moved.notes.append(note(codes.SHIM, None, text))
+    if moved.steps:
+        ends = any("kill-on-bad-exit" in read.options for read in moved.steps)
+        moved.lines.extend(processes.function_lines(script, ends))
+        text = "the processes of a node are started by a function in front of the script"
+        hint = "A launcher (`torchrun --nproc_per_node`) does it as well, and says more."
+        moved.notes.append(note(codes.STEP, moved.steps[0].command.line, text, hint))
     if script.interpreter.login:
         text = "a login shell was asked for; what its profile sets up is not there"
-        moved.notes.append(Note(1, codes.SHELL.name, text, "Set it up in `setup`, or the image."))
-    return moved, ()
-
-
-def _note(code, line: int | None, text: str) -> Note:
-    return Note(line, code.name, text, code.fix)
+        moved.notes.append(note(codes.SHELL, 1, text, "Set it up in `setup`, or the image."))
 
 
 def _unknown_variables(script: Script) -> Iterator[Note]:
     own = {assignment.name for assignment in script.body.assignments}
+    counterparts = known(script)
+    if "array" in script.options:
+        counterparts |= arrays.VARIABLES
     for fact in script.facts:
-        if fact.kind == "slurm-variable" and fact.text not in KNOWN and fact.text not in own:
-            yield _note(codes.VARIABLE, fact.line, f"`{fact.text}` has no counterpart")
+        if fact.kind != "slurm-variable" or fact.text in counterparts or fact.text in own:
+            continue
+        hint = codes.VARIABLE.fix
+        if fact.text in arrays.VARIABLES:
+            hint = "Give the array's indices: `triplane migrate -- sbatch --array=1-10 job.sh`."
+        yield note(codes.VARIABLE, fact.line, f"`{fact.text}` has no counterpart", hint)
 
 
 def _unmoved_options(script: Script) -> Iterator[Note]:
@@ -105,147 +120,105 @@ def _unmoved_options(script: Script) -> Iterator[Note]:
         if name in script.options:
             given = script.component.last(name)
             line = given.line if given else None
-            yield _note(code, line, f"`--{name}` does something that a task cannot")
+            yield note(code, line, f"`--{name}` does something that a task cannot")
 
 
-def _containers(script: Script) -> Iterator[Note]:
-    for launch in launches(script.body):
-        if launch.kind is Kind.CONTAINER:
-            text = f"`{launch.name}` starts a container, and the task would run in one already"
-            yield _note(codes.CONTAINER, launch.command.line, text)
-
-
-def _steps(script: Script, moved: Moved) -> Iterator[Note]:
-    """Replace what reaches the other nodes; what cannot be replaced is a reason."""
-    nodes = script.request.node_count
-    if nodes is None:
-        yield _note(codes.TASKS, None, "how many nodes there are is left to Slurm")
-        return
-    main: list[Step] = []
-    for command in script.body.commands:
-        if command.name == "srun":
-            yield from _step(script, step(command), moved, main)
-        elif command.name == "scontrol":
-            yield from _scontrol(command, moved)
-        elif command.name in ("sbatch", "scancel", "squeue", "sacct", "sinfo", "sbcast", "salloc"):
-            yield _note(codes.SLURM_COMMAND, command.line, f"`{command.name}` is called")
-        elif command.name == "hostname" and nodes > 1 and Context.SUBSTITUTION in command.contexts:
-            moved.changes.append(_change(command, _FIRST, codes.EDITED.name))
-    if any(_holds_srun(assignment) for assignment in script.body.assignments):
-        yield _note(codes.STEP, None, "srun is held in a variable")
-    if len(main) > 1:
-        text = "several steps: which of them runs where is srun's work"
-        yield _note(codes.STEP, main[1].command.line, text)
-    if nodes > 1:
-        yield from _on_every_node(script, main)
-        yield from _values(script, moved)
-    elif not main and (script.request.task_count or 1) > 1 and _uses_mpi(script):
-        yield _note(codes.TASKS, None, "the tasks are started by MPI")
-
-
-def _uses_mpi(script: Script) -> bool:
-    return any(launch.kind is Kind.MPI for launch in launches(script.body))
-
-
-def _holds_srun(assignment) -> bool:
-    words = (assignment.value.literal or "").split() if assignment.value else []
-    return bool(words) and words[0].rpartition("/")[2] == "srun"
-
-
-def _step(script: Script, read: Step, moved: Moved, main: list[Step]) -> Iterator[Note]:
-    command = read.command
-    if read.program is None or read.program >= len(command.words) or read.colon:
-        yield _note(codes.STEP, command.line, "what srun starts is known only when it runs")
-        return
-    program = command.words[read.program :]
-    where = read.options.get("nodelist")
-    if program[0].literal == "hostname" and where and Context.SUBSTITUTION in command.contexts:
-        # The address of a node by its name: the names are addresses now.
-        moved.changes.append(_change(command, f"printf '%s\\n' {_as_word(where)}", _EDITED))
-        return
-    others = sorted(read.options.keys() - _STEP_OPTIONS)
-    if others:
-        yield _note(codes.STEP, command.line, f"srun is given --{others[0]}")
-        return
-    if (read.options.get("export") or "ALL").upper() != "ALL":
-        yield _note(codes.STEP, command.line, "srun chooses the environment of its step")
-        return
-    alone = (script.request.node_count or 1) == 1
-    if alone and _is_one(script, read) and Context.BACKGROUND not in command.contexts:
-        # One process on the one node: the same with and without srun, wherever it stands.
-        moved.changes.append(_without_srun(script, read))
-        return
-    if command.contexts - {Context.REDIRECTED} or command.prefixes:
-        what = ", ".join(sorted(command.contexts - {Context.REDIRECTED})) or "another command"
-        yield _note(codes.STEP, command.line, f"srun stands in a {what}")
-        return
-    if not _one_a_node(script, read):
-        text = "srun starts several processes on a node, or not one on each"
-        yield _note(codes.STEP, command.line, text)
-        return
-    moved.changes.append(_without_srun(script, read))
-    main.append(read)
-
-
-def _is_one(script: Script, read: Step) -> bool:
-    tasks = read.options.get("ntasks") or read.options.get("ntasks-per-node")
-    return _number(script, tasks, script.request.task_count) == 1
-
-
-def _without_srun(script: Script, read: Step) -> Change:
-    command = read.command
-    assert read.program is not None
-    start, end = command.words[0].start, command.words[read.program].start
-    return Change(start, end, "", command.line, _EDITED, _text(script, start, end))
-
-
-_EDITED = codes.EDITED.name
-
-
-def _one_a_node(script: Script, read: Step) -> bool:
-    """Whether the step is one process on each node of the job."""
-    nodes = script.request.node_count or 1
-    options = read.options
-    on_nodes = _number(script, options.get("nodes"), nodes)
-    tasks = _number(script, options.get("ntasks"), None)
-    per_node = _number(script, options.get("ntasks-per-node"), None)
-    if on_nodes != nodes:
-        return False
-    if tasks is not None:
-        return tasks == nodes
-    if per_node is not None:
-        return per_node == 1
-    if "nodes" in options:
-        return script.request.tasks_per_node in (None, 1) and script.request.tasks in (None, nodes)
-    return script.request.node_tasks == 1
-
-
-def _number(script: Script, text: str | None, default: int | None) -> int | None:
-    """The number of an option; `$SLURM_NNODES` and the like are known."""
+def _array(script: Script, moved: Moved) -> Iterator[Note]:
+    """Every member is a run, which finds its index by its number."""
+    text = script.options.get("array")
     if text is None:
-        return default
-    name = text.strip('"${}')
-    if name in ("SLURM_NNODES", "SLURM_JOB_NUM_NODES"):
-        return script.request.node_count
-    if name == "SLURM_NTASKS":
-        return script.request.task_count
-    return int(text) if text.isdigit() else -1
+        return
+    given = script.component.last("array")
+    line = given.line if given else None
+    array = arrays.array_of(text)
+    if array is None:
+        yield note(codes.ARRAY, line, f"`{text}` cannot be written as a number of runs")
+        return
+    if array.at_once == 1:
+        yield note(codes.ARRAY, line, f"the members of `{text}` run one after the other")
+        return
+    reads = {fact.text for fact in script.facts if fact.kind == "slurm-variable"}
+    moved.lines.extend(arrays.export_lines(array, reads))
+    if array.at_once is not None:
+        said = f"no more than {array.at_once} members ran at once; how many do is the queue's there"
+        moved.notes.append(note(codes.ARRAY, line, said, "Give the queue a quota."))
+    if "SLURM_ARRAY_JOB_ID" in reads:
+        said = "`SLURM_ARRAY_JOB_ID` was the same for all members; every run has its own number"
+        moved.notes.append(note(codes.CONSTRUCT, line, said, "Name files by something else."))
 
 
-def _on_every_node(script: Script, main: list[Step]) -> Iterator[Note]:
+def _image(script: Script, moved: Moved) -> Iterator[Note]:
+    """The one image in which all of the script runs."""
+    for launch in launches(script.body):
+        if launch.kind is Kind.CONTAINER and launch.name in _ENGINES:
+            text = f"`{launch.name}` starts a container, and the task would run in one already"
+            yield note(codes.CONTAINER, launch.command.line, text)
+    first = moved.container
+    if first is None:
+        return
+    for other in moved.containers[1:]:
+        if other.shown != first.shown:
+            text = f"`{other.shown}` is another image than `{first.shown}`"
+            yield note(codes.CONTAINER, other.line, text)
+    inside = {container.line for container in moved.containers}
+    own = set(script.body.functions)
+    for command in script.body.commands:
+        if command.line in inside or command.name in _REPEATABLE or command.name in own:
+            continue
+        if command.name not in ("srun", "scontrol") and command.words:
+            text = f"`{command.name or command.words[0].text}` runs outside of the container"
+            yield note(codes.CONTAINER, command.line, text)
+    if first.image is None:
+        text = f"{DECIDE}which image of a registry `{first.shown}` is"
+        moved.notes.append(note(codes.IMAGE, first.line, text))
+    for mount in first.mounts:
+        text = f"`{mount}` was mounted into the container"
+        moved.notes.append(note(codes.MOUNTS, first.line, text))
+
+
+_ENGINES = frozenset({"docker", "podman", "podman-hpc", "nvidia-docker", "enroot", "ch-run"}) | {
+    "sarus",
+    "udocker",
+}
+
+
+def _mpi(script: Script, moved: Moved) -> Iterator[Note]:
+    """mpirun on the one node: it needs to be told how many processes there are."""
+    found, obstacles = processes.mpi_commands(script)
+    for line, text in obstacles:
+        yield note(codes.MPI, line, text)
+    calls = {command.start for command in script.body.commands}
+    for command, count in found:
+        if command.start not in calls:
+            yield note(codes.MPI, command.line, "srun starts MPI's own launcher")
+        elif any(containers.of_command(command, at, {}) for at in range(1, len(command.words))):
+            yield note(codes.CONTAINER, command.line, "MPI starts the containers")
+        elif count is not None:
+            word = command.words[0]
+            text = f"{word.text} -np {count}"
+            moved.changes.append(Change(word.start, word.end, text, command.line, EDITED))
+    if found:
+        moved.lines.append(_AS_ROOT)
+        text = (
+            "the image has to bring this MPI; containers often run as root, which Open MPI refuses"
+        )
+        moved.notes.append(note(codes.MPI, found[0][0].line, text, "A line in front allows it."))
+
+
+def _on_every_node(script: Script, moved: Moved) -> Iterator[Note]:
     """Whether all that is no step may be done on every node."""
-    if not main:
-        yield _note(codes.TASKS, None, "only the first of the nodes runs anything by itself")
+    if not moved.main:
+        yield note(codes.TASKS, None, "only the first of the nodes runs anything by itself")
         return
     own = set(script.body.functions)
-    steps = {read.command.start for read in main}
+    steps = {read.command.start for read in moved.main}
     for command in script.body.commands:
         if command.start in steps or command.name in ("srun", "scontrol"):
             continue
         if command.name not in _REPEATABLE and command.name not in own:
             shown = command.name or command.words[0].text if command.words else "a command"
             text = f"`{shown}` ran once, on the first node, and would run on every one"
-            yield _note(codes.TASKS, command.line, text)
+            yield note(codes.TASKS, command.line, text)
 
 
 def _values(script: Script, moved: Moved) -> Iterator[Note]:
@@ -253,39 +226,24 @@ def _values(script: Script, moved: Moved) -> Iterator[Note]:
     for use in script.body.uses:
         if use.name in _ANOTHER_VALUE and not use.quoted:
             text = f"`${use.name}` was one value, and would be another on every node"
-            yield _note(codes.CONSTRUCT, use.line, text)
+            yield note(codes.CONSTRUCT, use.line, text)
     uses = [use for use in script.body.reads("RANDOM") if not use.quoted]
     if uses:
         moved.lines.append(_SEED)
         text = "`RANDOM` gets the same seed on every node: it was one value for all"
-        moved.notes.append(_note(codes.CONSTRUCT, uses[0].line, text))
+        moved.notes.append(note(codes.CONSTRUCT, uses[0].line, text))
     for use in script.body.reads("SLURM_PROCID", "SLURM_NODEID"):
         if not use.quoted:
             text = f"`${use.name}` was 0, where the batch script expanded it; it is the rank now"
-            moved.notes.append(_note(codes.CONSTRUCT, use.line, text))
+            moved.notes.append(note(codes.CONSTRUCT, use.line, text))
     for command in script.body.called("date"):
         text = "`date` may give another value on every node"
-        moved.notes.append(_note(codes.CONSTRUCT, command.line, text))
+        moved.notes.append(note(codes.CONSTRUCT, command.line, text))
 
 
-def _scontrol(command: Command, moved: Moved) -> Iterator[Note]:
-    words = [word.literal for word in command.words[1:3]]
-    if words[:1] == ["show"] and words[1:2] and words[1] in ("hostnames", "hostname"):
-        moved.changes.append(_change(command, _ALL, _EDITED))
-        return
-    shown = " ".join(word.text for word in command.words[:3])
-    yield _note(codes.SLURM_COMMAND, command.line, f"`{shown}` is called")
-
-
-def _change(command: Command, text: str, code: str) -> Change:
-    end = command.words[-1].end if command.words else command.end
-    return Change(command.words[0].start, end, text, command.line, code)
-
-
-def _text(script: Script, start: int, end: int) -> str:
-    data = script.text.encode("utf-8", "surrogateescape")
-    return data[start:end].decode("utf-8", "replace").rstrip()
-
-
-def _as_word(text: str) -> str:
-    return text if text.startswith('"') else f'"{text}"'
+def _secrets(script: Script, moved: Moved) -> Iterator[Note]:
+    """A place is changed once: there is no secret in what is taken away."""
+    for secret in script.secrets:
+        if any(c.start < secret.end and secret.start < c.end for c in moved.changes):
+            text = "a key stands in a text that would have to be changed"
+            yield note(codes.SECRET, secret.line, text)

@@ -6,9 +6,10 @@ from pathlib import PurePosixPath
 
 from compiler.diagnostics.codes import migration as codes
 from compiler.diagnostics.codes import migration_body as body_codes
-from compiler.migration import decide
+from compiler.migration import decide, demands
 from compiler.migration.chains import Chain, Look, as_pipeline, chain_of
 from compiler.migration.composing import compose
+from compiler.migration.containers import Container
 from compiler.migration.directives import map_directives
 from compiler.migration.draft import Draft, task_name
 from compiler.migration.editing import Change, apply, edits, take_out
@@ -153,6 +154,8 @@ def _migrated(script: Script, runs: bool = True) -> Migration:
     map_directives(Mapping(script, draft, keeps, on_slurm))
     if settings.name is not None:
         draft.put(("name",), settings.name)
+    if moved is not None and moved.container is not None:
+        _put_image(draft, moved.container)
     if draft.get(("resources", "memory")) == 0 and not keeps:
         draft.comments[("resources", "memory")] = "not asked for: the partition's default"
     if not runs:
@@ -162,7 +165,10 @@ def _migrated(script: Script, runs: bool = True) -> Migration:
     needed = {secret.name: None for secret in secrets if secret.in_use}
     if needed:
         draft.put(("secrets",), needed)
-    said = sorted([*notes(script), *_about_secrets(secrets, keys)], key=lambda note: note.line or 0)
+    said = sorted(
+        [*notes(script, not on_slurm), *_about_secrets(secrets, keys)],
+        key=lambda note: note.line or 0,
+    )
     sanitised = _write_body(script, draft, changes, keeps, moved, said)
     if keys or any(not secret.taken_out for secret in secrets):
         return _by_hand(script, draft, reasons, said, secrets)
@@ -189,6 +195,14 @@ def _migrated(script: Script, runs: bool = True) -> Migration:
         smoke=_smoke(script, draft, comments) if settings.smoke else None,
         script=sanitised,
     )
+
+
+def _put_image(draft: Draft, container: Container) -> None:
+    """The image of the script's containers is the task's."""
+    path = ("resources", "image_id")
+    draft.put(path, container.image or f"docker:{demands.UNKNOWN}")
+    if container.image is None:
+        draft.comments[path] = f"decide: which image of a registry {container.shown} is"
 
 
 def _demands_only(script: Script, draft: Draft) -> Migration:

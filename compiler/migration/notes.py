@@ -24,12 +24,12 @@ _WHY = {
 _DELIBERATE = (Why.COMMENTED,)
 
 
-def notes(script: Script) -> tuple[Note, ...]:
-    """Everything, sorted by line."""
+def notes(script: Script, moves: bool = False) -> tuple[Note, ...]:
+    """Everything, sorted by line. `moves`: the script leaves Slurm."""
     found = [
         *_ignored(script),
         *_header(script),
-        *_submission(script),
+        *_submission(script, moves),
         *_constructs(script),
     ]
     if script.settings.target != "slurm":
@@ -68,9 +68,9 @@ def _header(script: Script) -> Iterator[Note]:
                 yield note_of(codes.FOREIGN_TIME, item.line, text)
 
 
-def _submission(script: Script) -> Iterator[Note]:
+def _submission(script: Script, moves: bool) -> Iterator[Note]:
     """What the submitting shell adds: folder, arguments, variables."""
-    if script.settings.target != "slurm":
+    if moves:
         yield note_of(
             body_codes.SUBMIT_FOLDER,
             None,
@@ -96,7 +96,7 @@ def _submission(script: Script) -> Iterator[Note]:
     if any(fact.kind == "module" for fact in script.facts):
         line = next(fact.line for fact in script.facts if fact.kind == "module")
         export = script.options.get("export", "ALL").upper()
-        if export == "ALL" and not script.interpreter.login and script.settings.target == "slurm":
+        if export == "ALL" and not script.interpreter.login and not moves:
             text = "`module` comes from the environment of the shell that submits the job"
             yield note_of(
                 body_codes.ENVIRONMENT,
@@ -145,7 +145,3 @@ def _elsewhere(script: Script) -> Iterator[Note]:
         if facts:
             names = ", ".join(dict.fromkeys(fact.text for fact in facts))
             yield note_of(code, facts[0].line, text.format(target=target, names=names))
-    containers = [fact for fact in script.facts if fact.kind == "image"]
-    if containers:
-        names = ", ".join(dict.fromkeys(fact.text for fact in containers))
-        yield note_of(body_codes.CONTAINER, containers[0].line, f"containers are started: {names}")

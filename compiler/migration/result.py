@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from compiler.migration.shell.inventory import Fact
 
 Path = tuple[str, ...]
+DECIDE = "decide: "
+"""How a note begins on which somebody has to decide."""
 
 
 class Outcome(enum.StrEnum):
@@ -117,5 +119,13 @@ class Migration:
 
     @property
     def decisions(self) -> tuple[Entry, ...]:
+        """Directives, of the parts as well, on which somebody has to decide."""
         own = tuple(entry for entry in self.entries if entry.outcome is Outcome.DECISION)
         return sum((part.decisions for part in self.parts), own)
+
+    @property
+    def undecided(self) -> int:
+        """How many decisions there are to make: on directives, and on the text's containers."""
+        marked = sum(note.message.startswith(DECIDE) for note in self.notes)
+        entries = sum(entry.outcome is Outcome.DECISION for entry in self.entries)
+        return marked + entries + sum(part.undecided for part in self.parts)

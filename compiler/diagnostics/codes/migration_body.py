@@ -41,8 +41,8 @@ MPI = Code(
     "migrate-mpi",
     _NOTE,
     "The script starts an MPI program over the allocation.",
-    "mpirun finds the nodes through Slurm; elsewhere it needs hosts and a way to reach them.",
-    "For other targets: an MPI operator, or one node.",
+    "mpirun and srun bring its processes together over the nodes that Slurm gave.",
+    "For other targets: an MPI operator, or mpirun on one node.",
     example="mpirun ./solver",
 )
 REMOTE = Code(
@@ -98,7 +98,7 @@ ARRAY = Code(
     _NOTE,
     "The job is an array.",
     "A task is one job; an array's indices can be lists with steps and a limit.",
-    "For other targets: `--num-jobs`, with SKYPILOT_JOB_RANK counting from 0.",
+    "For other targets: `triplane run --num-jobs`, a run for each member.",
     example="#SBATCH --array=1-100%5",
 )
 LIFE = Code(
@@ -116,6 +116,22 @@ CONTAINER = Code(
     "On Slurm it goes on doing so; inside of a container there is no other one.",
     "For other targets: `resources.image_id`, and the inner command as `run`.",
     example="singularity exec image.sif python train.py",
+)
+IMAGE = Code(
+    "migrate-image",
+    _WARNING,
+    "The image of the script's container is a file of the cluster.",
+    "A task's image comes from a registry; which one the file was made from is not in the script.",
+    "Name it in `image_id` (`docker:...`), or push the file's contents to a registry.",
+    example="apptainer exec image.sif python train.py  # to Kubernetes",
+)
+MOUNTS = Code(
+    "migrate-mounts",
+    _WARNING,
+    "A folder of the cluster was mounted into the script's container.",
+    "The container has its own file system, and what the task's `volumes` put there.",
+    "Mount a volume at the same path (`volumes`), or bring the files along (`file_mounts`).",
+    example="srun --container-mounts=/data:/data ...  # to Kubernetes",
 )
 ENVIRONMENT = Code(
     "migrate-environment",

@@ -32,7 +32,7 @@ class Summary:
             self._contents(part)
         if migration.yaml is not None:
             self.names[migration.name] += 1
-        self.with_decisions += bool(migration.decisions)
+        self.with_decisions += bool(migration.undecided)
         self.with_secrets += bool(migration.secrets)
 
     def _contents(self, migration: Migration) -> None:

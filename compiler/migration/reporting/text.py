@@ -12,7 +12,7 @@ from compiler.migration.reporting.wording import (
     visible,
     yaml_place,
 )
-from compiler.migration.result import Migration, Note, Outcome
+from compiler.migration.result import Migration, Note, Status
 
 
 def report(migration: Migration) -> str:
@@ -20,8 +20,9 @@ def report(migration: Migration) -> str:
     return "\n".join(_lines(migration)) + "\n"
 
 
-def _lines(migration: Migration) -> Iterator[str]:
-    target = "" if migration.target == "slurm" else f" (to {migration.target})"
+def _lines(migration: Migration, task: str = "") -> Iterator[str]:
+    moves = migration.target != "slurm" and migration.status is Status.TRANSLATED
+    target = f" (to {migration.target})" if moves else ""
     yield f"{visible(migration.path)}: {becomes(migration)}{target}"
     if migration.entries:
         yield ""
@@ -41,7 +42,6 @@ def _lines(migration: Migration) -> Iterator[str]:
                 )
             )
         yield from _table(rows)
-    decisions = [e for e in migration.entries if e.outcome is Outcome.DECISION]
     yield from _notes("why it is kept", migration.reasons)
     yield from _notes("notes", migration.notes)
     if migration.secrets:
@@ -57,7 +57,8 @@ def _lines(migration: Migration) -> Iterator[str]:
         yield ""
         yield "changed in the text"
         for edit in migration.edits:
-            change = f"`{visible(edit.before)}` -> `{visible(edit.after)}`"
+            after = f"`{visible(edit.after)}`" if edit.after else "nothing"
+            change = f"`{visible(edit.before)}` -> {after}"
             yield f"  {edit.line}: {change} [{edit.code}]"
     needs = [(kind, text, ", ".join(map(str, lines[:8]))) for kind, text, lines in facts(migration)]
     if needs:
@@ -67,10 +68,10 @@ def _lines(migration: Migration) -> Iterator[str]:
     for part in migration.parts:
         yield ""
         yield f"task {part.name}"
-        yield from (f"  {line}".rstrip() for line in _lines(part))
-    if decisions:
+        yield from (f"  {line}".rstrip() for line in _lines(part, part.name))
+    if migration.undecided and not task:
         yield ""
-        yield f"{len(decisions)} decision{'s' * (len(decisions) != 1)} to make"
+        yield f"{migration.undecided} decision{'s' * (migration.undecided != 1)} to make"
 
 
 def _notes(title: str, notes: Iterable[Note]) -> Iterator[str]:

@@ -24,7 +24,10 @@ def becomes(migration: Migration) -> str:
         is_group = any(note.code == HETJOB.name for note in migration.notes)
         kind = "group" if is_group else "pipeline"
         return f"becomes a {kind} of {len(migration.parts)} tasks"
-    return STATUS[migration.status]
+    text = STATUS[migration.status]
+    if migration.target != "slurm" and migration.status is Status.KEPT:
+        return f"cannot move to {migration.target}, and {text}"
+    return text
 
 
 OUTCOME = {

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from compiler.migration.reading.getopt import Options
@@ -142,8 +142,8 @@ def _flags(command: Command, start: int) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def step(command: Command) -> Step:
-    """Read a call of srun."""
+def step(command: Command, known: Mapping[str, str] | None = None) -> Step:
+    """Read a call of srun. `known` are variables of the script that hold one text."""
     words = [word.literal if word.literal is not None else word.text for word in command.arguments]
     colon = any(word.literal == ":" for word in command.arguments)
     options = Options(words, step_table("srun"))
@@ -155,6 +155,9 @@ def step(command: Command) -> Step:
         return Step(command, found, None, colon)
     first = command.arguments[options.rest] if options.rest < len(command.arguments) else None
     if first is not None and first.literal is None and first.text.startswith(("$", '"$')):
-        # Flags in a variable: what stands there is known only when the script runs.
-        return Step(command, found, None, colon)
+        name = first.text.strip('"').removeprefix("$").strip("{}")
+        held = (known or {}).get(name, "")
+        if not held.strip() or held.lstrip().startswith("-"):
+            # Flags in a variable: what stands there is known only when the script runs.
+            return Step(command, found, None, colon)
     return Step(command, found, options.rest + 1, colon)
