@@ -6,6 +6,14 @@ VENV ?= .venv
 BIN = $(VENV)/bin
 PIP = $(BIN)/python -m pip --quiet --disable-pip-version-check
 
+# A checkout that was moved or copied has an environment of its old place: it is made anew.
+MADE_FOR := $(shell cat "$(VENV)/.made-for" 2>/dev/null)
+ifneq ($(MADE_FOR),)
+ifneq ($(MADE_FOR),$(CURDIR))
+$(shell rm -rf "$(VENV)")
+endif
+endif
+
 .PHONY: demo test lint golden bench clean
 .DELETE_ON_ERROR:
 
@@ -32,6 +40,7 @@ bench: $(VENV)/.tests
 
 $(VENV)/bin/python:
 	sh tests/make_venv.sh "$(PYTHON)" "$(VENV)"
+	@echo "$(CURDIR)" >"$(VENV)/.made-for"
 
 # Editable, so that neither the demo nor the tests ever run an older copy of the checkout.
 $(VENV)/.product: $(VENV)/bin/python pyproject.toml
