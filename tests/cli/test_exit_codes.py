@@ -95,6 +95,7 @@ WRONG_USAGE = [
     (("schema", "tasks"), "did you mean `task`?"),
     (("schema", "zzz"), "there are"),
     (("catalog", "H1000"), "no accelerator 'H1000'; did you mean"),
+    (("catalog", "H100", "--region", "mars"), "'mars' is no AWS region"),
     (("status", "tain", *STACK), "no run of `tain` is recorded in this set"),
     (("plan", *STACK, "--target", "alhpa"), "did you mean `alpha`?"),
     (("apply", *STACK), "nobody is here to approve the plan; add --auto-approve"),

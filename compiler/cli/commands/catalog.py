@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
+
 import click
 
 from compiler.cli import options, output
+
+_REGION = re.compile(r"[a-z]{2}(-[a-z]+)+-\d+")
 
 
 @click.command()
@@ -22,6 +26,8 @@ def command(accelerator, region, format) -> int:
     from compiler import catalog
     from compiler.diagnostics import WrongUsage
 
+    if not _REGION.fullmatch(region):
+        raise WrongUsage(f"{region!r} is no AWS region; one looks like `eu-central-1`")
     header: tuple[str, ...]
     rows: list[tuple[str, ...]]
     if accelerator is None:
@@ -53,6 +59,8 @@ def command(accelerator, region, format) -> int:
                         "" if usd is None else f"{usd:.4f}",
                     )
                 )
+        if not any(row[-1] for row in rows):
+            click.echo(f"note: the catalogue has no prices of {region}", err=True)
         header = ("INSTANCE", "ACCELERATORS", "VCPUS", "GIB", "EFA", "USD/H")
     if format == "json":
         keys = [name.lower().replace("/", "_per_") for name in header]
