@@ -37,6 +37,7 @@ class Policy:
 
     `can_update` says whether the platform can change this pending run in place;
     `keep_runs` is the GitOps form: another digest is another run, files of earlier ones stay.
+    `delete_volumes` lets volumes go, with what they hold.
     """
 
     rerun: bool = False
@@ -44,6 +45,7 @@ class Policy:
     on_files_change: str = "ignore"
     can_update: bool = False
     keep_runs: bool = False
+    delete_volumes: bool = False
 
 
 @dataclass(frozen=True, slots=True)

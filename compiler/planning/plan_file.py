@@ -22,7 +22,7 @@ from compiler.planning.plan import (
     TargetState,
     WorkChange,
 )
-from compiler.planning.records import Record, Stage
+from compiler.planning.records import Record
 from compiler.planning.states import RunState
 from compiler.rendering.artifact import Artifact, ArtifactKind
 from compiler.rendering.filetree import FileTree
@@ -190,7 +190,7 @@ def _because(body: dict) -> tuple[Because, ...]:
 
 
 def _record(body: dict) -> Record:
-    return dataclasses.replace(Record(**body), stage=Stage(body["stage"]))
+    return Record(**body).typed()
 
 
 def _object(body: dict) -> ObjectChange:

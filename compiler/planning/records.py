@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 FORMAT_VERSION = "1.0"
+_SELDOM = ("lifecycle", "members", "joins")
 
 
 class Stage(enum.StrEnum):
@@ -17,6 +18,15 @@ class Stage(enum.StrEnum):
     INTENT = "intent"
     CREATED = "created"
     ENDED = "ended"
+
+
+class Lifecycle(enum.StrEnum):
+    """RUN ends; a SERVICE and a VOLUME are there until they are removed, and keep the number of
+    their first run."""
+
+    RUN = "run"
+    SERVICE = "service"
+    VOLUME = "volume"
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +38,9 @@ class Record:
     inputs; `spec` are the digests of the task's parts by field, for naming what
     changed; `files` maps the paths of rendered artifacts to their digests; `secrets` maps the
     names of secrets to keyed digests of their values, never the values; `outcome` is a
-    RunState's value and `exit_code` the work's own, once ended. No clock and no host name.
+    RunState's value and `exit_code` the work's own, once ended. `members` are the tasks of a
+    group or a pipeline, in order, each with its number of nodes; `joins` is the `run_key` of the
+    group that the task joined. No clock and no host name.
     """
 
     set: str
@@ -49,9 +61,15 @@ class Record:
     spec: Mapping[str, str] = field(default_factory=dict)
     files: Mapping[str, str] = field(default_factory=dict)
     secrets: Mapping[str, str] = field(default_factory=dict)
+    lifecycle: Lifecycle = Lifecycle.RUN
+    members: tuple[tuple[str, int], ...] = ()
+    joins: str = ""
 
     def to_json(self) -> str:
         body = {"format_version": FORMAT_VERSION, **dataclasses.asdict(self)}
+        for name in _SELDOM:  # left out where it says nothing
+            if not body[name] or body[name] == Lifecycle.RUN:
+                del body[name]
         return json.dumps(body, sort_keys=True, indent=1) + "\n"
 
     @classmethod
@@ -65,7 +83,16 @@ class Record:
             record = cls(**{key: value for key, value in body.items() if key in known})
         except TypeError as error:
             raise ValueError(f"incomplete record: {error}") from None
-        return dataclasses.replace(record, stage=Stage(record.stage))
+        return record.typed()
+
+    def typed(self) -> Record:
+        """The same with members of enumerations where there are their values. Raise ValueError."""
+        return dataclasses.replace(
+            self,
+            stage=Stage(self.stage),
+            lifecycle=Lifecycle(self.lifecycle),
+            members=tuple((name, nodes) for name, nodes in self.members),
+        )
 
     @property
     def run_key(self) -> str:
