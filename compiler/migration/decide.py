@@ -11,6 +11,7 @@ from compiler.migration.gpus import spelled_alike
 from compiler.migration.result import Note
 from compiler.migration.script import Script
 from compiler.migration.shell.launchers import Kind, launches
+from compiler.migration.steps import plain_steps
 
 SAME_IN_A_STEP = frozenset(
     {
@@ -23,6 +24,7 @@ SAME_IN_A_STEP = frozenset(
 )
 """Variables that a single step on a single node has like the batch script."""
 
+_OF_THE_TASKS = ("SLURM_NTASKS", "SLURM_NPROCS", "SLURM_TASKS_PER_NODE")
 _OF_THE_CPUS = ("SLURM_CPUS_PER_TASK", "SLURM_JOB_CPUS_PER_NODE", "SLURM_CPUS_ON_NODE")
 _LIFE = ("signal", "requeue", "dependency", "begin", "deadline", "hold", "open-mode", "no-requeue")
 _ALONE = (
@@ -124,7 +126,10 @@ def _options(script: Script) -> Iterator[Note]:
 
 
 def _launchers(script: Script) -> Iterator[Note]:
+    plain = plain_steps(script)
     for launch in launches(script.body):
+        if launch.kind is Kind.STEP and launch.command.start in plain:
+            continue
         if launch.kind is Kind.STEP:
             text = "srun starts the processes" + _flags(launch.flags)
             yield _note(body_codes.STEP, launch.command.line, text)
@@ -152,6 +157,10 @@ def _variables(script: Script) -> Iterator[Note]:
         if fact.kind != "slurm-variable" or fact.text in SAME_IN_A_STEP or fact.text in own:
             continue
         if fact.text == "SLURM_SUBMIT_DIR" and script.settings.submit_folder:
+            continue
+        if fact.text == "SLURM_JOB_NAME":
+            continue  # exported in front of the script
+        if fact.text in _OF_THE_TASKS and script.request.tasks is not None:
             continue
         if fact.text in _OF_THE_CPUS and script.request.cpus_per_task is not None:
             continue

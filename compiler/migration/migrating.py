@@ -15,6 +15,7 @@ from compiler.migration.draft import Draft, task_name
 from compiler.migration.editing import Change, apply, edits, take_out
 from compiler.migration.groups import as_group
 from compiler.migration.mapping import Mapping
+from compiler.migration.moved import Moved
 from compiler.migration.notes import notes
 from compiler.migration.reading.options import OptionTable, option_table
 from compiler.migration.result import (
@@ -32,6 +33,7 @@ from compiler.migration.script import Script, take_apart
 from compiler.migration.scrubbing import scrub, without
 from compiler.migration.settings import Settings
 from compiler.migration.shell.secrets import private_keys
+from compiler.migration.steps import plain_steps
 
 _SUFFIXES = (".sh", ".slurm", ".sbatch", ".job", ".sub", ".bash", ".cmd", ".run", ".batch")
 KEPT = ".kept.sh"
@@ -134,7 +136,7 @@ def _migrated(script: Script, runs: bool = True) -> Migration:
         moved, reasons = translate(script, reasons)
         keeps = moved is None
     else:
-        moved = None
+        moved = None if keeps else Moved(changes=list(plain_steps(script).values()))
     draft = Draft()
     draft.put(("name",), task_name(_stem(script.path)))
     on_slurm = settings.target == "slurm" or keeps

@@ -31,6 +31,9 @@ def preamble(script: Script, on_slurm: bool) -> list[str]:
     submit = script.settings.submit_folder
     if submit is not None and on_slurm:
         lines.append(f"export SLURM_SUBMIT_DIR={_word(submit)}")
+    reads = {fact.text for fact in script.facts if fact.kind == "slurm-variable"}
+    if on_slurm and "SLURM_JOB_NAME" in reads:
+        lines.append(f"export SLURM_JOB_NAME={_word(script.job_name)}")
     folder = folder_of(script)
     if folder is not None and on_slurm:
         lines.append(f"cd {_word(folder)} || exit")

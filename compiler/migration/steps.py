@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from compiler.diagnostics.codes import migration_body as codes
@@ -53,6 +54,49 @@ def replace_steps(script: Script, moved: Moved) -> Iterator[Note]:
     if len(moved.main) > 1 and nodes > 1:
         text = "several steps: which of them runs where is srun's work"
         yield note(codes.STEP, moved.main[1].command.line, text)
+
+
+def plain_steps(script: Script) -> dict[int, Change]:
+    """Steps of a job with one task that `run` does without srun, on Slurm as well: by the byte
+    at which the command starts.
+
+    From 22.05 on a step has one CPU for its task unless srun is told of more, whatever the job
+    has; taking such an srun away would give the program more.
+    """
+    request = script.request
+    if request.node_count != 1 or request.task_count != 1:
+        return {}
+    known = containers.constants(script.body)
+    found = {}
+    for command in script.body.called("srun"):
+        read = step(command, known)
+        options = read.options
+        if read.program is None or read.program >= len(command.words) or read.colon:
+            continue
+        if options.keys() - _PLAIN or Context.BACKGROUND in command.contexts:
+            continue
+        cpus = options.get("cpus-per-task")
+        narrowed = not cpus and (request.cpus_per_task or 1) > 1 and not _is_before_22_05(script)
+        if narrowed or (cpus and _number(script, cpus, None) != (request.cpus_per_task or 1)):
+            continue
+        if (options.get("export") or "ALL").upper() != "ALL" or _on_each_node(script, read) != 1:
+            continue
+        change = _without_srun(script, read)
+        if not any(change.start < s.end and s.start < change.end for s in script.secrets):
+            found[command.start] = change
+    return found
+
+
+_PLAIN = frozenset(
+    {"nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "unbuffered", "kill-on-bad-exit"}
+    | {"export", "overlap", "quiet"}
+)
+"""Options of a step with which one process is the same without srun."""
+
+
+def _is_before_22_05(script: Script) -> bool:
+    parts = re.findall(r"\d+", script.settings.version or "")
+    return len(parts) >= 2 and (int(parts[0]), int(parts[1])) < (22, 5)
 
 
 def _container(script: Script, command: Command, at: int, moved: Moved) -> Iterator[Note]:
@@ -178,6 +222,8 @@ def _number(script: Script, text: str | None, default: int | None) -> int | None
         return script.request.task_count
     if name == "SLURM_NTASKS_PER_NODE":
         return script.request.node_tasks
+    if name == "SLURM_CPUS_PER_TASK":
+        return script.request.cpus_per_task
     constant = containers.constants(script.body).get(name, "") if "$" in text else text
     return int(constant) if constant.isdigit() else -1
 

@@ -43,6 +43,14 @@ cat <<'EOF' >params
 EOF
 cat params
 """,
+    "steps": """#!/bin/bash
+#SBATCH --job-name=named --ntasks=1 --partition=cpu --output=/dev/null
+srun echo "$SLURM_JOB_NAME $SLURM_NTASKS $SLURM_NPROCS $SLURM_TASKS_PER_NODE"
+PROGRAM=cat
+printf 'a b\\n' | srun -n 1 $PROGRAM >from-a-step
+if ! srun --ntasks=1 bash -c 'exit 3' 2>/dev/null; then echo "failed"; fi
+srun -n1 bash -c 'echo "$SLURM_PROCID of $SLURM_NTASKS on $(hostname)"'
+""",
     "gpu": """#!/bin/bash
 #SBATCH --gres=gpu:a100:2 --partition=gpu --output=/dev/null
 echo "$SLURM_GPUS_ON_NODE"
