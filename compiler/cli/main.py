@@ -30,6 +30,8 @@ COMMANDS = {
     "logs": "Print the logs of a run, all ranks together.",
     "wait": "Wait until runs are running or finished.",
     "cancel": "End live runs.",
+    "exec": "Run a command beside a live run.",
+    "shell": "Open a shell beside a live run.",
     "destroy": "Remove what a set owns, after a plan.",
     "check": "Ask each target of a stack whether it can be used.",
     "unlock": "Break the locks that a dead apply left behind.",

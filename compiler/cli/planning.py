@@ -50,9 +50,12 @@ def plan_flags(command: Callable) -> Callable:
     return command
 
 
-def plan_options(arguments: Mapping[str, Any], *, offline: bool = False) -> PlanOptions:
+def plan_options(
+    arguments: Mapping[str, Any], *, offline: bool = False, read_only: bool = False
+) -> PlanOptions:
     return PlanOptions(
         offline=offline,
+        read_only=read_only,
         rerun=arguments["rerun"],
         replace_running=arguments["replace_running"],
         move=arguments["move"],

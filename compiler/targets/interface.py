@@ -277,8 +277,6 @@ class Deployer(Protocol):
     def logs(self, run: ObservedRun, *, follow: bool, tail: int | None) -> Iterable[str]:
         """Lines of all ranks, each with a `(rank N) ` prefix where there are several."""
 
-    def exec(
-        self, run: ObservedRun, command: Sequence[str], streams: Streams, *, rank: int
-    ) -> int:
+    def exec(self, run: ObservedRun, command: Sequence[str], streams: Streams, *, rank: int) -> int:
         """Run a command beside a live run's own on one of its ranks, in the environment and
         the folder of `run`; its exit code. Deployers without a way in leave it out."""

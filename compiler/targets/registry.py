@@ -25,8 +25,11 @@ def target_of(kind: TargetKind) -> Target:
     return import_module(f"compiler.targets.{kind.value}").TARGET
 
 
-def deployer_of(stack: Stack, target: TargetSpec) -> Deployer:
-    """The half that touches the world, as the stack chose it for this target."""
+def deployer_of(stack: Stack, target: TargetSpec, *, read_only: bool = False) -> Deployer:
+    """The half that touches the world, as the stack chose it for this target.
+
+    `read_only` is for looking alone: on Kubernetes it then asks by get and list.
+    """
     if target.deployer is DeployerKind.DIRECTORY:
         from compiler.targets.directory import DirectoryDeployer
 
@@ -38,7 +41,7 @@ def deployer_of(stack: Stack, target: TargetSpec) -> Deployer:
     if target.deployer is DeployerKind.SERVER_SIDE_APPLY:
         from compiler.targets.kubernetes.deployer import KubernetesDeployer
 
-        return KubernetesDeployer(stack, target)
+        return KubernetesDeployer(stack, target, read_only=read_only)
     raise WorkFailed(
         f"{target.key}: this version cannot apply with `deployer: {target.deployer}` to "
         f"{target.kind}; `deployer: directory` writes the files for another tool to apply"

@@ -20,9 +20,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from compiler.diagnostics import Diagnostics
     from compiler.migration.reporting.writing import write_report
+    from compiler.targets.interface import Streams
     from compiler.workflow.apply import Applied, StepResult, apply_plan
     from compiler.workflow.destroy import plan_destroy
     from compiler.workflow.explanation import Explanation, explain
+    from compiler.workflow.inside import SHELL, exec_in
     from compiler.workflow.live import (
         RunStatus,
         Status,
@@ -65,8 +67,10 @@ _HOME = {
     "Rendering": "compiler.workflow.rendering",
     "Report": "compiler.workflow.validation",
     "RunStatus": "compiler.workflow.live",
+    "SHELL": "compiler.workflow.inside",
     "Status": "compiler.workflow.live",
     "StepResult": "compiler.workflow.apply",
+    "Streams": "compiler.targets.interface",
     "TreeDiff": "compiler.workflow.tree_diff",
     "Waited": "compiler.workflow.live",
     "Why": "compiler.workflow.why",
@@ -76,6 +80,7 @@ _HOME = {
     "check": "compiler.workflow.live",
     "checked": "compiler.workflow.migration_check",
     "diff": "compiler.workflow.tree_diff",
+    "exec_in": "compiler.workflow.inside",
     "explain": "compiler.workflow.explanation",
     "load": "compiler.workflow.loading",
     "load_stack": "compiler.workflow.loading",
@@ -98,6 +103,7 @@ _HOME = {
 }
 
 __all__ = [
+    "SHELL",
     "Applied",
     "Checked",
     "Diagnostics",
@@ -111,6 +117,7 @@ __all__ = [
     "RunStatus",
     "Status",
     "StepResult",
+    "Streams",
     "TreeDiff",
     "Waited",
     "Work",
@@ -119,6 +126,7 @@ __all__ = [
     "check",
     "checked",
     "diff",
+    "exec_in",
     "explain",
     "load",
     "load_stack",

@@ -14,7 +14,15 @@ from compiler.model import Overrides, Stack
 from compiler.source import suggest
 from compiler.workflow import places
 
-_FLAGS = ("offline", "rerun", "replace_running", "move", "allow_empty", "every_target")
+_FLAGS = (
+    "offline",
+    "rerun",
+    "replace_running",
+    "move",
+    "allow_empty",
+    "every_target",
+    "read_only",
+)
 _LISTS = ("only", "names")
 
 
@@ -28,6 +36,7 @@ class PlanOptions:
     move: bool = False
     allow_empty: bool = False
     every_target: bool = False
+    read_only: bool = False
     only: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     parallel: int = 8

@@ -122,14 +122,14 @@ def logs(
 ) -> Iterable[str]:
     """Lines of all ranks of the last (or the given) run of a work."""
     world = look(stack, with_artifacts=False)
-    key, found = _one_run(world, name, run)
+    key, found = one_run(world, name, run)
     return world.deployers[key].logs(found, follow=follow, tail=tail)
 
 
 def cancel(stack: Stack, names: Sequence[str]) -> list[tuple[str, TriplaneError | None]]:
     """End the live runs of `names`; returns (what, error) for each."""
     world = look(stack, with_artifacts=False)
-    found = {name: _one_run(world, name, None) for name in names}  # before any is ended
+    found = {name: one_run(world, name, None) for name in names}  # before any is ended
     results: list[tuple[str, TriplaneError | None]] = []
     for name, (key, run) in found.items():
         what = f"{name} run {run.record.run} on {key}"
@@ -197,7 +197,7 @@ def _verdict(states: Sequence[RunState], until: str) -> Waited:
     return Waited.SUCCEEDED
 
 
-def _one_run(world: World, name: str, number: int | None) -> tuple[str, ObservedRun]:
+def one_run(world: World, name: str, number: int | None) -> tuple[str, ObservedRun]:
     """The last declared run, else the last that was added by hand; or the run `number`."""
     _require_known([name], _known(world), world)
     if number is None:

@@ -85,11 +85,13 @@ def look(
     with_capacity: bool = False,
     parallel: int = 8,
     known: Mapping[str, Deployer] | None = None,
+    read_only: bool = False,
 ) -> World:
     """Observe every target of the stack at once; `only` and `offline` leave some out.
 
     Directories left out by `only` are looked at all the same, as that costs nothing and tells
-    where work is. `known` are deployers of an earlier look, whose connections are used again.
+    where work is. `known` are deployers of an earlier look, whose connections are used again;
+    `read_only` as for `deployer_of`.
     Raise WrongUsage for a target that the stack does not have.
     """
     require_targets(only, stack)
@@ -105,7 +107,7 @@ def look(
 
     def ask(spec: TargetSpec):
         try:
-            deployer = (known or {}).get(spec.key) or deployer_of(stack, spec)
+            deployer = (known or {}).get(spec.key) or deployer_of(stack, spec, read_only=read_only)
         except WorkFailed as error:  # this version has no deployer for it
             return None, None, None, str(error)
         try:

@@ -76,6 +76,7 @@ def plan(
         offline=options.offline,
         with_capacity=True,
         parallel=options.parallel,
+        read_only=options.read_only,
     )
     planner = WorkPlanner(
         stack,

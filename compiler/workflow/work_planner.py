@@ -130,9 +130,12 @@ class WorkPlanner:
         self, prepared: Prepared, row: Row, last: ObservedRun
     ) -> dict[str, str] | None:
         """What the platform would change in place, if it can at all."""
-        if not last.fields:
+        ask = getattr(self.world.deployers.get(row.target.key), "pending_fields", None)
+        if ask is None and not last.fields:
             return None
         job, artifacts = self._artifacts(prepared, row, last.record.run, Diagnostics())
+        if ask is not None:
+            return ask(last, artifacts)
         live = [last.artifacts.get(artifact.path) for artifact in artifacts]
         if (
             len(artifacts) != 1

@@ -1,6 +1,9 @@
 # What stands before the user's text: ~/.bashrc, the working directory, the variables.
 #
 #   bash prologue.sh setup|run FOLDER RANK NODE_IPS JOB_NUMBER
+#   bash prologue.sh exec FOLDER RANK NODE_IPS JOB_NUMBER COMMAND...
+#
+# With exec it becomes COMMAND, in what `run` has: for whoever looks into a rank that is there.
 #
 # Everything of our own starts with _tp_ and is gone before the text is read.
 #
@@ -14,6 +17,7 @@
 # that ends its shell (exit, exec fish) costs its own effects and no more.
 
 _tp_phase=$1 _tp_folder=$2 _tp_rank=$3 _tp_ips=$4 _tp_job=$5
+_tp_command=("${@:6}")
 set --
 
 _tp_state=
@@ -51,6 +55,12 @@ if [ "$_tp_phase" = setup ]; then
 else
     export SKYPILOT_NODE_RANK=$_tp_rank SKYPILOT_NODE_IPS=$_tp_ips
     [ -z "$_tp_job" ] || export SKYPILOT_INTERNAL_JOB_ID=$_tp_job
+fi
+
+if [ "$_tp_phase" = exec ]; then
+    set -- "${_tp_command[@]}"
+    eval "unset -v ${!_tp_*}"
+    exec "$@"
 fi
 
 # A signal that announces the end (Slurm's --signal=USR1@600) is meant for the user's program,

@@ -37,10 +37,14 @@ SUCCEEDS = {
     "catalog": ("H100",),
     "destroy": (*STACK, "--auto-approve"),
 }
-FAILS = {"logs": ("train", *STACK), "cancel": ("train", *STACK)}
+FAILS = {
+    "logs": ("train", *STACK),
+    "cancel": ("train", *STACK),
+    "exec": ("train", *STACK, "--", "true"),
+}
 
 
-ELSEWHERE = {"migrate"}  # has tests of its own
+ELSEWHERE = {"migrate", "shell"}  # have tests of their own
 
 
 def test_every_command_is_here():

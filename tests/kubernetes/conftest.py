@@ -27,7 +27,9 @@ def contract_runs(
     kubernetes_site: KubernetesSite, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Project]:
     """A set whose runs show the runtime contract."""
-    made = Project(kubernetes_site, tmp_path_factory.mktemp("runs"), "runs", real=True)
+    roles = ("plan", "apply", "exec")
+    folder = tmp_path_factory.mktemp("runs")
+    made = Project(kubernetes_site, folder, "runs", real=True, roles=roles)
     apply_runs(made)
     yield made
     made.clean()

@@ -16,7 +16,7 @@ _FAILING = 'if [ "$SKYPILOT_NODE_RANK" = 1 ]; then sleep 4; exit 33; fi\nsleep 1
 
 
 def apply_runs(project: Project) -> None:
-    """Apply all runs at once: ranks that succeed stay for most of a minute."""
+    """Apply all runs at once; `stays` is there for whoever wants to look into a pod."""
     (project.folder / "work").mkdir()
     (project.folder / "work" / "data.txt").write_text("42\n")
     secrets = {"TOKEN": 'it\'s a "s3cr3t" 🚀'}
@@ -25,4 +25,5 @@ def apply_runs(project: Project) -> None:
     project.task("setup-fails", "echo never", num_nodes=2, setup='exit "$SKYPILOT_SETUP_NODE_RANK"')
     project.task("talks", 'for i in $(seq 1 8); do echo "line $i"; sleep 0.5; done')
     project.task("gone", "kill -9 $$")
+    project.task("stays", "sleep 1000", num_nodes=2, envs={"GREETING": "it's"}, workdir="work")
     project.apply()

@@ -147,17 +147,27 @@ class Project:
         assert done.code == code, done.text
         return done
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(
+        self, command: str, *arguments: str, stdin: int = subprocess.DEVNULL
+    ) -> subprocess.Popen[str]:
         """A command line as a process of its own."""
         return subprocess.Popen(
-            [*PROGRAM, *arguments, "--stack", "stack.yaml"],
+            self.words(command, *arguments),
             cwd=self.folder,
-            env={**os.environ, "KUBECONFIG": str(self.kubeconfig), "PYTHONPATH": str(TOP)},
-            stdin=subprocess.DEVNULL,
+            env=self.environment,
+            stdin=stdin,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             text=True,
         )
+
+    def words(self, command: str, *arguments: str) -> list[str]:
+        return [*PROGRAM, command, "--stack", "stack.yaml", *arguments]
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """What a process needs to be a command line of the project's user."""
+        return {**os.environ, "KUBECONFIG": str(self.kubeconfig), "PYTHONPATH": str(TOP)}
 
     def plan(self, *paths: str, **options: object) -> dict[str, WorkChange]:
         """The planned change of every work; `options` are PlanOptions."""

@@ -1,49 +1,17 @@
-"""Applies that are killed, that meet each other, that find nobody."""
+"""Applies that meet each other, that find nobody, whose record is gone."""
 
 from __future__ import annotations
 
-import signal
 import time
 
 import pytest
 
+from compiler.planning.outcomes import Action
 from compiler.planning.states import RunState
-from tests.kubernetes.project import Maker, Project
+from tests.kubernetes.project import Project
 from tests.kubernetes_site import KubernetesSite
 
 pytestmark = pytest.mark.kubernetes
-
-# What an apply says before each of its writes.
-STEPS = (
-    "reserve run 1",
-    "hand over Secret",
-    "apply ConfigMap",
-    "apply Service",
-    "apply Job",
-)
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_an_apply_killed_at_any_step_is_completed(new_project: Maker, step: str):
-    project = new_project()
-    project.task("train", secrets={"TOKEN": "abc"})
-    process = project.start("apply", "--auto-approve")
-    assert process.stderr is not None
-    for line in process.stderr:
-        if step in line:
-            process.send_signal(signal.SIGKILL)
-            break
-    process.wait()
-    held = project.triplane("apply", "--auto-approve")
-    assert held.code == 1 and "is locked by" in held.text
-    assert "plan" in project.triplane("unlock").text
-    project.apply()
-    ended = [project.until("train", run=run) for _, run in project.runs()]
-    assert [item.state for item in ended] == [RunState.SUCCEEDED]
-    assert len(project.jobs()) == 1
-    last = max(run for _, run in project.runs())
-    assert project.record("train", last)["stage"] == "ended"
-    assert project.triplane("plan", "--detailed-exitcode").code == 0
 
 
 def test_two_applies_at_once_one_waits_for_nobody(project: Project):
@@ -105,6 +73,28 @@ def test_a_record_that_was_deleted_is_restored(project: Project):
     project.api.delete("v1", "ConfigMap", name, project.namespace)
     assert project.triplane("plan", "--detailed-exitcode").code == 0
     assert project.record("train")["outcome"] == "succeeded"
+
+
+def test_a_run_whose_record_and_job_are_lost_is_unknown(project: Project):
+    project.task("train")
+    project.apply()
+    project.until("train")
+    project.api.delete("v1", "ConfigMap", f"triplane-{project.name}-train-1", project.namespace)
+    project.delete_job("train")
+    project.api.until("the Job goes", lambda: project.job("train") is None)
+    found = project.runs()[("train", 1)]
+    assert (found.state, found.detail) == (
+        RunState.UNKNOWN,
+        "both its record and its Job were lost",
+    )
+    assert project.plan()["train"].action is Action.UNKNOWN
+    project.apply()
+    assert project.jobs() == set()
+    assert project.triplane("wait", "train").code == 102
+    again = project.plan(rerun=True)["train"]
+    assert (again.action, again.run) == (Action.CREATE, 2)
+    project.apply("--rerun")
+    project.until("train", RunState.SUCCEEDED, run=2)
 
 
 def test_a_saved_plan_holds_only_what_it_saw(project: Project):

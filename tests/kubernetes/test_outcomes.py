@@ -94,12 +94,21 @@ def test_ended_otherwise_is_shown_and_runs_again_only_when_asked(table: Table, n
     assert table.rerun[name].run == 2
 
 
-@pytest.mark.parametrize("name", PENDING_ROWS)
-def test_pending_with_a_new_digest_is_replaced(table: Table, name: str):
-    assert table.new.planned[name].action is Action.REPLACE
-    assert "still pending" in table.new.planned[name].reason
-    assert table.new.after[(name, 1)].state == "cancelled"
-    assert (name, 2) in table.new.after
+def test_waiting_with_a_new_digest_is_changed_in_place(table: Table):
+    change = table.new.planned["suspended"]
+    assert (change.action, change.run) == (Action.UPDATE, 1)
+    assert "still pending" in change.reason
+    found = table.new.after[("suspended", 1)]
+    assert (found.state, found.identity) == ("pending", table.states[("suspended", 1)].identity)
+    assert ("suspended", 2) not in table.new.after
+
+
+def test_begun_but_pending_with_a_new_digest_is_replaced(table: Table):
+    change = table.new.planned["no-image"]
+    assert change.action is Action.REPLACE
+    assert "still pending" in change.reason
+    assert table.new.after[("no-image", 1)].state == "cancelled"
+    assert ("no-image", 2) in table.new.after
 
 
 def test_running_with_a_new_digest_is_refused(table: Table):

@@ -14,11 +14,18 @@ from compiler.cli import options, output, planning
 @options.stack_option
 @click.option("--out", metavar="FILE", help="Save the plan, for `triplane apply FILE`.")
 @click.option("--offline", is_flag=True, help="Ask no cluster; only directories are compared.")
+@click.option(
+    "--read-only",
+    is_flag=True,
+    help="Ask Kubernetes by get and list alone: no dry run, nothing is written down.",
+)
 @click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 if there are changes.")
 @options.format_option("text", "json", "markdown", "html")
 @planning.plan_flags
 @options.override_options
-def command(paths, stack_path, out, offline, detailed_exitcode, format, **arguments) -> int:
+def command(
+    paths, stack_path, out, offline, read_only, detailed_exitcode, format, **arguments
+) -> int:
     """Show what an apply of PATHs, or of the whole set without PATHs, would change, and why.
 
     Only without PATHs (and filters) are deletions planned.
@@ -42,7 +49,7 @@ def command(paths, stack_path, out, offline, detailed_exitcode, format, **argume
         planned = plan(
             paths,
             stack,
-            options=planning.plan_options(arguments, offline=offline),
+            options=planning.plan_options(arguments, offline=offline, read_only=read_only),
             overrides=options.overrides_from(arguments),
             environ=options.environ(),
         )

@@ -12,7 +12,7 @@ import ssl
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
@@ -39,6 +39,7 @@ class Client:
         self._guard = threading.RLock()
         self._access: Access | None = None
         self._pool: Any = None
+        self._tls: ssl.SSLContext | None = None
         self._headers: dict[str, str] = {}
         # what the server's clock said in its last answer, in seconds since the epoch
         self.server_time: float | None = None
@@ -104,6 +105,41 @@ class Client:
             answer.close()
             answer.release_conn()
 
+    @contextlib.contextmanager
+    def socket(
+        self, path: str, protocols: Sequence[str], query: Sequence[tuple[str, str]]
+    ) -> Iterator[Any]:
+        """An open WebSocket (a connection of `websockets.sync`)."""
+        import websockets.exceptions
+        import websockets.sync.client
+
+        _, headers = self._connection(renew=True)
+        cluster = self.access.cluster
+        server = str(cluster["server"]).rstrip("/")
+        options: dict[str, Any] = {"proxy": cluster.get("proxy-url") or True}
+        if self._tls is not None:
+            options["ssl"] = self._tls
+            if cluster.get("tls-server-name"):
+                options["server_hostname"] = cluster["tls-server-name"]
+        try:
+            made = websockets.sync.client.connect(
+                f"ws{server.removeprefix('http')}{path}?{urlencode(query)}",
+                subprotocols=protocols,  # type: ignore[arg-type]
+                additional_headers=headers,
+                open_timeout=_READ_SECONDS,
+                max_size=None,
+                **options,
+            )
+        except websockets.exceptions.InvalidStatus as error:
+            answer = error.response
+            raise ApiRefused.of(
+                self.target, "POST", path, answer.status_code, bytes(answer.body or b"")
+            ) from None
+        except (OSError, websockets.exceptions.WebSocketException) as error:
+            raise TargetUnreachable(self.target, f"no WebSocket to {server}: {error}") from None
+        with made:
+            yield made
+
     def _pieces(self, answer: Any) -> Iterator[bytes]:
         import urllib3.exceptions
 
@@ -166,7 +202,8 @@ class Client:
             if self._pool is None or renew:
                 user = credentials(self.target, self.access.user)
                 self._headers = _authorization(self.target, user)
-                self._pool = _pool(self.target, self.access.cluster, user)
+                self._tls = _tls_of(self.target, self.access.cluster, user)
+                self._pool = _pool(self.access.cluster, self._tls)
             return self._pool, self._headers
 
 
@@ -185,15 +222,24 @@ def _authorization(target: str, user: Mapping[str, Any]) -> dict[str, str]:
     return {}
 
 
-def _pool(target: str, cluster: Mapping[str, Any], user: Mapping[str, Any]) -> Any:
+def _tls_of(
+    target: str, cluster: Mapping[str, Any], user: Mapping[str, Any]
+) -> ssl.SSLContext | None:
+    """None for a server that speaks plain HTTP."""
+    if not str(cluster["server"]).startswith("https:"):
+        return None
+    try:
+        return _tls(cluster, user)
+    except (OSError, ValueError) as error:
+        raise TargetUnreachable(target, f"the kubeconfig's certificates: {error}") from None
+
+
+def _pool(cluster: Mapping[str, Any], tls: ssl.SSLContext | None) -> Any:
     import urllib3
 
     options: dict[str, Any] = {"maxsize": 8, "block": True}
-    if str(cluster["server"]).startswith("https:"):
-        try:
-            options["ssl_context"] = _tls(cluster, user)
-        except (OSError, ValueError) as error:
-            raise TargetUnreachable(target, f"the kubeconfig's certificates: {error}") from None
+    if tls is not None:
+        options["ssl_context"] = tls
         if cluster.get("insecure-skip-tls-verify"):
             options["cert_reqs"] = "CERT_NONE"
         if cluster.get("tls-server-name"):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from compiler.diagnostics import WorkFailed
 from compiler.model import Stack, TargetSpec
@@ -10,8 +10,17 @@ from compiler.planning.changes import Preview
 from compiler.planning.records import Record
 from compiler.planning.states import Observation, ObservedRun
 from compiler.rendering.artifact import Artifact
-from compiler.targets.interface import Capacity, Progress, Step
-from compiler.targets.kubernetes.deployer import capacity, ending, execute, logs, observe, reach
+from compiler.targets.interface import Capacity, Progress, Step, Streams
+from compiler.targets.kubernetes.deployer import (
+    attach,
+    capacity,
+    ending,
+    execute,
+    logs,
+    observe,
+    pending,
+    reach,
+)
 from compiler.targets.kubernetes.deployer import preview as previewing
 from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
@@ -20,11 +29,13 @@ from compiler.targets.kubernetes.deployer.refusals import ApiRefused
 class KubernetesDeployer:
     """Deploys one target of a stack to a cluster.
 
-    The connection is made by the first call that needs it and kept until `close`.
+    The connection is made by the first call that needs it and kept until `close`. `read_only`:
+    looking asks by get and list alone, and writes nothing down.
     """
 
-    def __init__(self, stack: Stack, target: TargetSpec) -> None:
+    def __init__(self, stack: Stack, target: TargetSpec, *, read_only: bool = False) -> None:
         self.target = target.key
+        self._read_only = read_only
         self._cluster = Cluster(stack, target)
         self._scheme = str(target.options.get("labels") or "gfd")
 
@@ -35,11 +46,22 @@ class KubernetesDeployer:
         return reach.describe(self._cluster)
 
     def observe(self, with_artifacts: bool = True) -> Observation:
-        return observe.observation(self._cluster, artifacts=with_artifacts)
+        return observe.observation(
+            self._cluster, artifacts=with_artifacts, writes=not self._read_only
+        )
 
     def preview(self, artifacts: Iterable[Artifact]) -> Preview:
         """What the objects would be on the server."""
+        if self._read_only:
+            return Preview(notes=("not compared by the server (--read-only)",))
         return previewing.preview(self._cluster, artifacts)
+
+    def pending_fields(
+        self, run: ObservedRun, artifacts: Iterable[Artifact]
+    ) -> dict[str, str] | None:
+        """What is changed on a pending run to make it one of these artifacts; None where it has
+        to be replaced."""
+        return None if self._read_only else pending.fields(self._cluster, run, artifacts)
 
     def capacity(self) -> Capacity | None:
         """None for whoever may not list nodes and pods of the whole cluster."""
@@ -82,3 +104,6 @@ class KubernetesDeployer:
 
     def logs(self, run: ObservedRun, *, follow: bool, tail: int | None) -> Iterator[str]:
         return logs.lines(self._cluster, run.record, follow=follow, tail=tail)
+
+    def exec(self, run: ObservedRun, command: Sequence[str], streams: Streams, *, rank: int) -> int:
+        return attach.execute(self._cluster, run.record, command, streams, rank=rank)

@@ -15,6 +15,7 @@ from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.kinds import Ref
 from compiler.targets.kubernetes.deployer.records import Stored
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
+from compiler.targets.kubernetes.deployer.workloads import is_workload
 
 # The grace period of the pods is a minute, and a node may take its time.
 GONE_WITHIN_SECONDS = 300
@@ -38,7 +39,7 @@ def end_run(
     # The outcome first: should this stop half-way, whoever looks next knows why it is gone.
     decided = dataclasses.replace(seen.record, outcome=str(RunState.CANCELLED))
     stored = cluster.records.write(seen.stored, decided)
-    jobs = [ref for ref in stored.objects if ref.kind == "Job"]
+    jobs = [ref for ref in stored.objects if is_workload(ref)]
     remove(cluster, jobs, progress)
     closed = dataclasses.replace(decided, stage=Stage.ENDED)
     if seen.record.stage is Stage.INTENT:
@@ -48,20 +49,20 @@ def end_run(
 
 
 def remove(cluster: Cluster, refs: Iterable[Ref], progress: Progress) -> None:
-    """Delete objects and return when they, and the pods of Jobs, are gone."""
+    """Delete objects and return when they, and the pods of what runs, are gone."""
     waited = []
     for ref in refs:
         if not _is_ours(cluster, ref):
             continue
         progress(f"delete {ref.address}")
-        policy = "Foreground" if ref.kind == "Job" else "Background"
+        policy = "Foreground" if is_workload(ref) else "Background"
         try:
             cluster.client.call("DELETE", cluster.kinds.path(ref), {"propagationPolicy": policy})
         except ApiRefused as error:
             if error.status != 404:
                 raise
             continue
-        if ref.kind == "Job":
+        if is_workload(ref):
             waited.append(ref)
     deadline = time.monotonic() + GONE_WITHIN_SECONDS
     for ref in waited:

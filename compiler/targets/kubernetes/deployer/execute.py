@@ -26,6 +26,7 @@ from compiler.targets.kubernetes.deployer.client import APPLY, MANAGER
 from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.kinds import Ref
 from compiler.targets.kubernetes.deployer.records import Stored
+from compiler.targets.kubernetes.deployer.workloads import is_workload, workload_of
 from compiler.targets.kubernetes.metadata import MANAGED_BY, SET_LABEL, WORK_LABEL
 
 _Body = dict[str, Any]
@@ -89,8 +90,8 @@ def _create(
 ) -> Record:
     objects = bodies(cluster, step.artifacts)
     refs = [ref for ref, _ in objects]
-    if not any(ref.kind == "Job" for ref in refs):
-        raise WorkFailed(f"{cluster.target}: there is no Job for {step.record.run_key}")
+    if workload_of(refs) is None:
+        raise WorkFailed(f"{cluster.target}: nothing of {step.record.run_key} would run")
     stored = _reserve(cluster, step.record, refs, progress)
     if stored.record.stage is not Stage.INTENT:
         return stored.record
@@ -106,7 +107,7 @@ def _create(
         progress(f"apply {ref.address}")
         answer = send(cluster, ref, body)
         digests[ref.path] = owned.digest(owned.canonical(answer))
-        if ref.kind == "Job":
+        if is_workload(ref):
             identity = answer["metadata"]["uid"]
     created = dataclasses.replace(
         step.record, stage=Stage.CREATED, identity=identity, outcome=None, files=digests
@@ -167,7 +168,7 @@ def _hand_over(cluster: Cluster, step: Step, refs: list[Ref], progress: Progress
     """The Secret with the values of this apply, beside the Job; outside every record."""
     if not step.secret_values:
         return
-    namespace = next(ref.namespace for ref in refs if ref.kind == "Job")
+    namespace = next(ref.namespace for ref in refs if is_workload(ref))
     name = _secret_name(cluster, step.record)
     ref = Ref("v1", "Secret", namespace, name)
     require_ours(cluster, ref)
@@ -202,15 +203,20 @@ def _secret_name(cluster: Cluster, record: Record) -> str:
 
 
 def _update(cluster: Cluster, step: Step, progress: Progress) -> Record:
-    """Put back what was changed by hand on a live run; the plan has shown what that is."""
+    """Change a waiting run to the new task, or put back what was changed by hand on a live one;
+    the plan has shown what that is."""
+    from compiler.targets.kubernetes.deployer import pending
+
     stored = cluster.records.find(step.record.work, step.record.run)
     if stored is None:
         raise PlanOutdated([f"{cluster.target}: {step.record.run_key} is no longer recorded"])
+    if step.fields:
+        return pending.update(cluster, step, stored, progress)
     objects = bodies(cluster, step.artifacts)
     digests = {}
     for ref, body in objects:
         there = require_ours(cluster, ref)
-        if there is None and ref.kind == "Job":
+        if there is None and is_workload(ref):
             raise PlanOutdated([f"{cluster.target}: {ref.address} is gone"])
         progress(f"apply {ref.address}")
         answer = send(cluster, ref, body, force=True)

@@ -18,6 +18,7 @@ _KNOWN = {
     ("v1", "Event"): ("events", True),
     ("v1", "Node"): ("nodes", False),
     ("batch/v1", "Job"): ("jobs", True),
+    ("jobset.x-k8s.io/v1alpha2", "JobSet"): ("jobsets", True),
     ("coordination.k8s.io/v1", "Lease"): ("leases", True),
 }
 

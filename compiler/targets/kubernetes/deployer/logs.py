@@ -12,35 +12,43 @@ from compiler.diagnostics import TriplaneError, WorkFailed
 from compiler.planning.records import Record
 from compiler.targets.kubernetes.deployer import ending
 from compiler.targets.kubernetes.deployer.cluster import Cluster
+from compiler.targets.kubernetes.deployer.kinds import Ref
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
-from compiler.targets.kubernetes.deployer.states import rank_of
-from compiler.targets.kubernetes.metadata import JOB_NAME
+from compiler.targets.kubernetes.deployer.workloads import (
+    Workload,
+    member_of,
+    pod_selector,
+    rank_of,
+    workload_of,
+)
+from compiler.targets.kubernetes.jobset import SINGLE
 from compiler.targets.kubernetes.pod_config import CONTAINER
 
 POLL_SECONDS = 1.0
 
 
 def lines(cluster: Cluster, record: Record, *, follow: bool, tail: int | None) -> Iterator[str]:
-    """Lines without their ends; with several ranks those of rank N begin with `(rank N) `.
+    """Lines without their ends; with several ranks those of rank N begin with `(rank N) `, in a
+    group with `(task, rank N) `.
 
     `tail` counts the lines of each rank. With `follow`, ends when the run has ended.
     """
     seen = ending.one(cluster, record.work, record.run)
-    job = next((ref for ref in seen.stored.objects if ref.kind == "Job"), None) if seen else None
-    if seen is None or job is None:
+    ran = workload_of(seen.stored.objects) if seen else None
+    if ran is None:
         raise WorkFailed(f"{cluster.target}: nothing is left of {record.run_key} to read")
-    there = cluster.client.find(cluster.kinds.path(job))
-    several = there is None or int(there["spec"].get("completions") or 1) > 1
+    there = cluster.client.find(cluster.kinds.path(ran))
+    several = there is None or Workload.of(there).ranks > 1
     if not follow:
-        for pod in _pods(cluster, job.namespace, job.name):
+        for pod in pods_of(cluster, ran):
             for line in _of_pod(cluster, pod, follow=False, tail=tail):
                 yield _prefix(pod, several) + line
         return
-    yield from _followed(cluster, record, job.namespace, job.name, several, tail)
+    yield from _followed(cluster, record, ran, several, tail)
 
 
 def _followed(
-    cluster: Cluster, record: Record, namespace: str, job: str, several: bool, tail: int | None
+    cluster: Cluster, record: Record, ran: Ref, several: bool, tail: int | None
 ) -> Iterator[str]:
     """A thread a pod; what they read comes out in the order in which it arrives."""
     arrived: queue.Queue[str | TriplaneError] = queue.Queue(maxsize=10_000)
@@ -55,7 +63,7 @@ def _followed(
 
     ended = False
     while True:
-        for pod in _pods(cluster, namespace, job):
+        for pod in pods_of(cluster, ran):
             name = pod["metadata"]["name"]
             if name not in readers and _can_be_read(pod):
                 readers[name] = threading.Thread(target=read, args=(pod,), daemon=True)
@@ -77,9 +85,14 @@ def _followed(
         ended = seen is None or not seen.verdict.state.is_live
 
 
-def _pods(cluster: Cluster, namespace: str, job: str) -> list[dict[str, Any]]:
-    path = cluster.kinds.collection("v1", "Pod", namespace)
-    return sorted(cluster.client.items(path, labelSelector=f"{JOB_NAME}={job}"), key=rank_of)
+def pods_of(cluster: Cluster, ran: Ref) -> list[dict[str, Any]]:
+    """The pods of a run that are there, by member and rank; of a rank the oldest first."""
+    path = cluster.kinds.collection("v1", "Pod", ran.namespace)
+    found = cluster.client.items(path, labelSelector=pod_selector(ran))
+    return sorted(
+        found,
+        key=lambda pod: (member_of(pod), rank_of(pod), pod["metadata"]["creationTimestamp"]),
+    )
 
 
 def _can_be_read(pod: Mapping[str, Any]) -> bool:
@@ -114,7 +127,9 @@ def _of_pod(
 
 
 def _prefix(pod: Mapping[str, Any], several: bool) -> str:
-    return f"(rank {rank_of(pod)}) " if several else ""
+    member = member_of(pod)
+    who = f"{member}, " if member not in ("", SINGLE) else ""
+    return f"({who}rank {rank_of(pod)}) " if several else ""
 
 
 def _text(line: bytes) -> str:

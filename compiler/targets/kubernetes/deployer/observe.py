@@ -13,11 +13,11 @@ from compiler.planning.records import Record, Stage
 from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
 from compiler.targets.kubernetes.deployer import lost, owned
 from compiler.targets.kubernetes.deployer.cluster import Cluster
-from compiler.targets.kubernetes.deployer.kinds import Ref
 from compiler.targets.kubernetes.deployer.records import Stored
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
 from compiler.targets.kubernetes.deployer.states import Verdict, classify
-from compiler.targets.kubernetes.metadata import JOB_NAME
+from compiler.targets.kubernetes.deployer.workloads import current, key_of_pod, workload_of
+from compiler.targets.kubernetes.metadata import FILES_DIGEST, SPEC_DIGEST
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,16 @@ class Seen:
     texts: Mapping[str, str]
 
 
-def observation(cluster: Cluster, *, artifacts: bool) -> Observation:
-    """What the workflow is told; what has ended is written down on the way."""
+def observation(cluster: Cluster, *, artifacts: bool, writes: bool = True) -> Observation:
+    """What the workflow is told; unless `writes` is False, what has ended is written down."""
     stored = cluster.records.all()
     stored = sorted(
         [*stored, *lost.restored(cluster, stored)],
         key=lambda item: (item.record.work, item.record.run),
     )
     seen = look(cluster, stored, artifacts=artifacts)
-    settle(cluster, seen)
+    if writes:
+        settle(cluster, seen)
     return Observation(cluster.target, tuple(_observed(cluster, item) for item in seen))
 
 
@@ -47,26 +48,28 @@ def look(cluster: Cluster, stored: Iterable[Stored], *, artifacts: bool) -> list
     """The state of every stored run, by a few lists over all of them."""
     stored = tuple(stored)
     open_runs = [item for item in stored if item.record.stage is not Stage.ENDED]
-    wanted = {ref for item in open_runs for ref in _jobs(item.objects)}
+    running = {item.name: ref for item in stored if (ref := workload_of(item.objects))}
+    wanted = {running[item.name] for item in open_runs if item.name in running}
+    wanted_now = frozenset(wanted)
     # An apply that was killed had no time to write down what the objects have become.
     begun = {item.name for item in open_runs if item.record.identity is None}
     with_texts = [item for item in stored if artifacts or item.name in begun]
     wanted |= {ref for item in with_texts for ref in item.objects}
     live = cluster.live(sorted(wanted, key=lambda ref: (ref.namespace, ref.kind, ref.name)))
-    pods = _pods(cluster, {ref.namespace for item in open_runs for ref in _jobs(item.objects)})
+    pods = _pods(cluster, {ref.namespace for ref in wanted_now})
     workloads: dict[str, Mapping[str, Mapping[str, Any]]] = {}
     seen = []
     for item in stored:
-        job_ref = next(iter(_jobs(item.objects)), None)
+        job_ref = running.get(item.name)
         job = live.get(job_ref) if job_ref else None
         workload, events = None, []
         of_job: list[dict[str, Any]] = []
         if item.record.stage is not Stage.ENDED and job_ref is not None:
             namespace = job_ref.namespace
-            of_job = pods.get((namespace, job_ref.name), [])
+            of_job = pods.get((namespace, job_ref.kind, job_ref.name), [])
             uid = job["metadata"]["uid"] if job else item.record.identity
             if job is not None:
-                of_job = [pod for pod in of_job if _belongs(pod, job)]
+                of_job = current(of_job, job)
                 if job["spec"].get("suspend"):
                     if namespace not in workloads:
                         workloads[namespace] = cluster.workloads(namespace)
@@ -103,25 +106,15 @@ def settle(cluster: Cluster, seen: Iterable[Seen]) -> None:
             return
 
 
-def _jobs(objects: Iterable[Ref]) -> list[Ref]:
-    return [ref for ref in objects if ref.kind == "Job"]
-
-
 def _pods(
     cluster: Cluster, namespaces: Iterable[str]
-) -> dict[tuple[str, str], list[dict[str, Any]]]:
-    """Pods of the set by (namespace, name of the Job)."""
-    found: dict[tuple[str, str], list[dict[str, Any]]] = {}
+) -> dict[tuple[str, str, str], list[dict[str, Any]]]:
+    """Pods of the set by (namespace, kind and name of what they belong to)."""
+    found: dict[tuple[str, str, str], list[dict[str, Any]]] = {}
     for namespace in sorted(namespaces):
         for pod in cluster.listed("v1", "Pod", namespace):
-            name = (pod["metadata"].get("labels") or {}).get(JOB_NAME, "")
-            found.setdefault((namespace, name), []).append(pod)
+            found.setdefault((namespace, *key_of_pod(pod)), []).append(pod)
     return found
-
-
-def _belongs(pod: Mapping[str, Any], job: Mapping[str, Any]) -> bool:
-    owners = pod["metadata"].get("ownerReferences") or ()
-    return any(owner.get("uid") == job["metadata"]["uid"] for owner in owners)
 
 
 def _as_it_should_be(
@@ -140,11 +133,26 @@ def _as_it_should_be(
     if record.identity is None and job is not None:
         files = {path: owned.digest(text) for path, text in texts.items()}
         record = dataclasses.replace(record, identity=job["metadata"]["uid"], files=files)
+    if job is not None and job["metadata"]["uid"] == record.identity:
+        record = _as_it_was_changed(record, job)
     if verdict.final:
         return dataclasses.replace(
             record, stage=Stage.ENDED, outcome=str(verdict.state), exit_code=verdict.exit_code
         )
     return dataclasses.replace(record, stage=Stage.CREATED, outcome=record.outcome)
+
+
+def _as_it_was_changed(record: Record, job: Mapping[str, Any]) -> Record:
+    """An update in place may have been killed between the Job and its record."""
+    annotations = job["metadata"].get("annotations") or {}
+    is_now = annotations.get(SPEC_DIGEST), annotations.get(FILES_DIGEST)
+    if None in is_now or not record.spec_digest:
+        return record
+    if is_now == (record.spec_digest, record.files_digest):
+        return record
+    return dataclasses.replace(
+        record, spec_digest=str(is_now[0]), files_digest=str(is_now[1]), spec={}
+    )
 
 
 def _observed(cluster: Cluster, item: Seen) -> ObservedRun:

@@ -15,15 +15,22 @@ from compiler.targets.kubernetes.metadata import QUEUE_NAME
 PART_OF = "applyset.kubernetes.io/part-of"
 
 # What Kueue writes into a Job when it admits or evicts it; whoever set it first, it is Kueue's.
-_KUEUES = (
-    ("spec", "suspend"),
-    ("spec", "parallelism"),
-    ("spec", "template", "spec", "nodeSelector"),
-    ("spec", "template", "spec", "tolerations"),
-    ("spec", "template", "spec", "schedulingGates"),
-    ("spec", "template", "metadata", "labels"),
-    ("spec", "template", "metadata", "annotations"),
+_OF_JOB: tuple[tuple[str, ...], ...] = (
+    ("parallelism",),
+    ("template", "spec", "nodeSelector"),
+    ("template", "spec", "tolerations"),
+    ("template", "spec", "schedulingGates"),
+    ("template", "metadata", "labels"),
+    ("template", "metadata", "annotations"),
 )
+_EACH = "*"
+_KUEUES = {
+    "Job": (("spec", "suspend"), *(("spec", *path) for path in _OF_JOB)),
+    "JobSet": (
+        ("spec", "suspend"),
+        *(("spec", "replicatedJobs", _EACH, "template", "spec", *path) for path in _OF_JOB),
+    ),
+}
 
 
 def canonical(live: Mapping[str, Any]) -> str:
@@ -31,8 +38,8 @@ def canonical(live: Mapping[str, Any]) -> str:
     body = owned(live)
     labels = body.get("metadata", {}).get("labels", {})
     labels.pop(PART_OF, None)
-    if live.get("kind") == "Job" and QUEUE_NAME in live["metadata"].get("labels", {}):
-        for path in _KUEUES:
+    if QUEUE_NAME in live["metadata"].get("labels", {}):
+        for path in _KUEUES.get(str(live.get("kind")), ()):
             _drop(body, path)
     return yaml.dump(body, Dumper=_Dumper, sort_keys=True, allow_unicode=True, width=100)
 
@@ -106,7 +113,11 @@ def _merge(body: dict[str, Any], more: Any) -> None:
 
 
 def _drop(body: dict[str, Any], path: tuple[str, ...]) -> None:
-    for key in path[:-1]:
+    for at, key in enumerate(path[:-1]):
+        if key == _EACH:
+            for item in body if isinstance(body, list) else ():
+                _drop(item, path[at + 1 :])
+            return
         body = body.get(key) or {}
     body.pop(path[-1], None)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,7 +10,7 @@ from compiler.diagnostics import Diagnostic, WorkFailed
 from compiler.planning.changes import Preview
 from compiler.rendering.artifact import Artifact
 from compiler.targets.interface import PreviewRefused
-from compiler.targets.kubernetes.deployer import owned
+from compiler.targets.kubernetes.deployer import owned, pending
 from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.execute import bodies, require_ours, send
 from compiler.targets.kubernetes.deployer.kinds import Ref
@@ -56,8 +57,18 @@ def _all_of(refused: list[tuple[Ref, WorkFailed]]) -> WorkFailed:
     return PreviewRefused("; ".join(str(error) for _, error in refused), said, places)
 
 
+def _as_new(cluster: Cluster, ref: Ref, body: dict[str, Any]) -> dict[str, Any]:
+    """What cannot be changed is asked for under another name: it will be replaced."""
+    name = f"{ref.name}-preview"
+    renamed = {**body, "metadata": {**body["metadata"], "name": name}}
+    answer = send(cluster, dataclasses.replace(ref, name=name), renamed, dry=True)
+    return {**answer, "metadata": {**answer["metadata"], "name": ref.name}}
+
+
 def _asked(cluster: Cluster, ref: Ref, body: dict[str, Any]):
     """(the object as it would be, the fields that would be taken back from others)."""
+    if pending.is_immutable(body):
+        return _as_new(cluster, ref, body), ()
     try:
         return send(cluster, ref, body, dry=True), ()
     except ApiRefused as error:

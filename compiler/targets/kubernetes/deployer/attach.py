@@ -1,0 +1,192 @@
+"""Running a command beside a rank's own: the API's `pods/exec` over a WebSocket.
+
+Each message is one channel's: its first byte says which. The exit code comes last, as a status
+on a channel of its own.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import selectors
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from compiler.diagnostics import TargetUnreachable, WorkFailed
+from compiler.planning.records import Record
+from compiler.targets.interface import Streams
+from compiler.targets.kubernetes.deployer import ending
+from compiler.targets.kubernetes.deployer.cluster import Cluster
+from compiler.targets.kubernetes.deployer.logs import pods_of
+from compiler.targets.kubernetes.deployer.workloads import rank_of, workload_of
+from compiler.targets.kubernetes.pod import SCRIPT_FOLDER, STATE_FOLDER
+from compiler.targets.kubernetes.pod_config import CONTAINER
+
+# The second knows no end of the input; servers before 1.30 have nothing newer.
+_PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
+_STDIN, _STDOUT, _STDERR, _STATUS, _RESIZE, _CLOSE = 0, 1, 2, 3, 4, 255
+_PIECE = 32768
+# The environment of the rank's run: what the launcher noted, and the same prologue.
+_ENTER = (
+    f"cd / && exec /bin/bash {SCRIPT_FOLDER}/prologue.sh exec {SCRIPT_FOLDER} "
+    f'"$JOB_COMPLETION_INDEX" "$(cat {STATE_FOLDER}/node-ips)" "" "$@"'
+)
+
+
+def execute(
+    cluster: Cluster, record: Record, command: Sequence[str], streams: Streams, *, rank: int
+) -> int:
+    """The command's exit code. Raise WorkFailed where there is no such rank, or it does not run."""
+    pod = _pod(cluster, record, rank)
+    meta = pod["metadata"]
+    path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/exec"
+    words = ("/bin/bash", "-c", _ENTER, "triplane", *command)
+    query = [("container", CONTAINER), ("stdout", "true"), *(("command", word) for word in words)]
+    if streams.stdin is not None:
+        query.append(("stdin", "true"))
+    # a terminal has one stream for both
+    query.append(("tty", "true") if streams.terminal else ("stderr", "true"))
+    with cluster.client.socket(path, _PROTOCOLS, query) as socket:
+        return _talk(cluster.target, socket, streams)
+
+
+def _pod(cluster: Cluster, record: Record, rank: int) -> Mapping[str, Any]:
+    seen = ending.one(cluster, record.work, record.run)
+    if seen is None or not seen.verdict.state.is_live:
+        state = f"has ended ({seen.verdict.state})" if seen else "is gone"
+        raise WorkFailed(f"{cluster.target}: run {record.run} of {record.work} {state}")
+    ran = workload_of(seen.stored.objects)
+    assert ran is not None  # only what runs is live
+    pods = [pod for pod in pods_of(cluster, ran) if rank_of(pod) == rank]
+    running = [pod for pod in pods if _runs(pod)]
+    if running:
+        return running[-1]
+    said = f": {seen.verdict.detail}" if seen.verdict.detail else ""
+    state = "does not run" if pods else "is not there"
+    raise WorkFailed(f"{cluster.target}: rank {rank} of {record.work} {state}{said}")
+
+
+def _runs(pod: Mapping[str, Any]) -> bool:
+    states = pod.get("status", {}).get("containerStatuses") or ()
+    return any(
+        item["name"] == CONTAINER and "running" in (item.get("state") or {}) for item in states
+    )
+
+
+def _talk(target: str, socket: Any, streams: Streams) -> int:
+    import websockets.exceptions
+
+    with _raw(streams), _resizing(socket, streams), _sending(socket, streams):
+        try:
+            for message in socket:
+                data = message.encode() if isinstance(message, str) else message
+                channel, text = data[0], data[1:]
+                if channel == _STDOUT:
+                    _write(streams.stdout, text)
+                elif channel == _STDERR:
+                    _write(streams.stderr, text)
+                elif channel == _STATUS:
+                    return _exit_code(target, json.loads(text))
+        except websockets.exceptions.ConnectionClosed as error:
+            raise TargetUnreachable(target, f"the connection broke: {error}") from None
+    raise TargetUnreachable(target, "the connection ended before the command did")
+
+
+def _exit_code(target: str, status: Mapping[str, Any]) -> int:
+    if status.get("status") == "Success":
+        return 0
+    for cause in (status.get("details") or {}).get("causes") or ():
+        if cause.get("reason") == "ExitCode" and str(cause.get("message")).isdigit():
+            return int(cause["message"])
+    raise WorkFailed(f"{target}: {status.get('message') or 'the command could not be started'}")
+
+
+def _write(file: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(file, data) :]
+
+
+@contextlib.contextmanager
+def _sending(socket: Any, streams: Streams) -> Iterator[None]:
+    """Hands the input on, in a thread of its own, until it ends or the command does."""
+    if streams.stdin is None:
+        yield
+        return
+    wake, waker = os.pipe()
+    thread = threading.Thread(target=_send, args=(socket, streams.stdin, wake), daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        os.close(waker)
+        thread.join()
+        os.close(wake)
+
+
+def _send(socket: Any, stdin: int, wake: int) -> None:
+    import websockets.exceptions
+
+    with (
+        selectors.DefaultSelector() as ready,
+        contextlib.suppress(websockets.exceptions.ConnectionClosed),
+    ):
+        try:
+            ready.register(stdin, selectors.EVENT_READ)
+        except PermissionError:  # a plain file, which can always be read
+            while data := os.read(stdin, _PIECE):
+                socket.send(bytes([_STDIN]) + data)
+        else:
+            ready.register(wake, selectors.EVENT_READ)
+            while True:
+                events = [key.fd for key, _ in ready.select()]
+                if wake in events:
+                    return
+                data = os.read(stdin, _PIECE)
+                if not data:
+                    break
+                socket.send(bytes([_STDIN]) + data)
+        if socket.subprotocol == _PROTOCOLS[0]:
+            socket.send(bytes([_CLOSE, _STDIN]))
+
+
+@contextlib.contextmanager
+def _raw(streams: Streams) -> Iterator[None]:
+    """Every key goes to the command, Ctrl-C too."""
+    if not streams.terminal or streams.stdin is None:
+        yield
+        return
+    import termios
+    import tty
+
+    before = termios.tcgetattr(streams.stdin)
+    tty.setraw(streams.stdin, termios.TCSADRAIN)  # what was typed ahead is kept
+    try:
+        yield
+    finally:
+        termios.tcsetattr(streams.stdin, termios.TCSADRAIN, before)
+
+
+@contextlib.contextmanager
+def _resizing(socket: Any, streams: Streams) -> Iterator[None]:
+    """Tells the size of the terminal, now and whenever it changes."""
+    if not streams.terminal:
+        yield
+        return
+
+    def tell(*_: object) -> None:
+        size = os.get_terminal_size(streams.stdout)
+        body = json.dumps({"Width": size.columns, "Height": size.lines})
+        socket.send(bytes([_RESIZE]) + body.encode())
+
+    tell()
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGWINCH, tell)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGWINCH, before)
