@@ -105,7 +105,7 @@ def _prepared(value: Any) -> Any:
         return {key: _prepared(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_prepared(item) for item in value]
-    if isinstance(value, str) and not _is_plain(value):
+    if isinstance(value, str) and not is_plain(value):
         return _Quoted(value)
     return value
 
@@ -115,7 +115,7 @@ def scalar(text: str) -> str:
     return _dump({"k": text})[3:].rstrip("\n")
 
 
-def _is_plain(text: str) -> bool:
+def is_plain(text: str) -> bool:
     """Whether YAML 1.1 (and 1.2) reads the text without quotes as this very text."""
     if _SIMPLE.fullmatch(text) and text.lower() not in _TYPED:
         return True
@@ -124,7 +124,7 @@ def _is_plain(text: str) -> bool:
     if _looks_typed(text):
         return False
     try:
-        return yaml.load(f"k: {text}\n", Loader=_loader()) == {"k": text}
+        return yaml.load(f"k: {text}\n", Loader=loader()) == {"k": text}
     except (yaml.YAMLError, UnicodeEncodeError):
         return False
 
@@ -137,13 +137,13 @@ def _looks_typed(text: str) -> bool:
 
 
 @cache
-def _loader() -> Any:
+def loader() -> Any:
     return getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
 def _reads_as(text: str, task: dict[str, Any]) -> bool:
     try:
-        return yaml.load(text, Loader=_loader()) == task
+        return yaml.load(text, Loader=loader()) == task
     except (yaml.YAMLError, UnicodeEncodeError):
         return False
 
@@ -151,7 +151,7 @@ def _reads_as(text: str, task: dict[str, Any]) -> bool:
 def _lines(text: str) -> dict[Path, int]:
     """The line of every key, by its path."""
     found: dict[Path, int] = {}
-    pending: list[tuple[Path, Any]] = [((), yaml.compose(text, Loader=_loader()))]
+    pending: list[tuple[Path, Any]] = [((), yaml.compose(text, Loader=loader()))]
     while pending:
         path, node = pending.pop()
         if not isinstance(node, yaml.MappingNode):

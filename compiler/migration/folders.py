@@ -16,7 +16,7 @@ from dataclasses import dataclass, replace
 from multiprocessing import get_context
 from pathlib import Path, PurePosixPath
 
-from compiler.diagnostics.codes.migration import UNREADABLE
+from compiler.diagnostics.codes.migration import EXISTS, UNREADABLE
 from compiler.migration.migrating import KEPT, kept_name, migrate
 from compiler.migration.result import Migration, Note, Status
 from compiler.migration.settings import AT_SCRIPT, Settings
@@ -111,7 +111,7 @@ def _one(job: Job, settings: Settings) -> Migration:
         settings = replace(settings, submit_folder=str(path.absolute().parent))
     migration = migrate(path.read_bytes(), job.path, settings, look=_look)
     if job.yaml is not None and migration.yaml is not None:
-        migration = write(migration, Path(job.yaml))
+        migration = write(migration, Path(job.yaml), settings.existing)
     return migration
 
 
@@ -124,19 +124,43 @@ def _look(path: str) -> bytes | None:
         return None
 
 
-def write(migration: Migration, yaml: Path) -> Migration:
-    """Write the YAML, and beside it what else there is: the script, the variant to try first."""
+def write(migration: Migration, yaml: Path, existing: str = "keep") -> Migration:
+    """Write the YAML, and beside it what else there is: the script, the variant to try first.
+
+    `existing` says what becomes of a file that is there and says something else: it is left
+    (`keep`), brought up to date (`update`), or replaced (`overwrite`).
+    """
     assert migration.yaml is not None
     yaml.parent.mkdir(parents=True, exist_ok=True)
+    script = yaml.with_suffix(KEPT)
     text = migration.yaml
     if migration.script is not None:
-        script = yaml.with_suffix(KEPT)
-        script.write_bytes(migration.script)
         text = _with_script(text, kept_name(migration.path), str(script))
+        migration = replace(migration, yaml=text)
+    there = yaml.read_text(encoding="utf-8") if yaml.is_file() else None
+    if there is not None and there != text and existing != "overwrite":
+        text, notes = _beside(there, migration, yaml, existing)
+        migration = replace(migration, notes=(*migration.notes, *notes))
+        if text == there:
+            return migration
+    if migration.script is not None:
+        script.write_bytes(migration.script)
     yaml.write_text(text, encoding="utf-8")
     if migration.smoke is not None:
         yaml.with_suffix(".smoke.yaml").write_text(migration.smoke, encoding="utf-8")
     return replace(migration, yaml=text)
+
+
+def _beside(
+    there: str, migration: Migration, yaml: Path, existing: str
+) -> tuple[str, tuple[Note, ...]]:
+    """(the text that the file is to have, what is to be said)."""
+    if existing == "update":
+        from compiler.migration.existing import updated
+
+        return updated(there, migration, str(yaml))
+    text = f"{yaml} exists and says something else: it is left as it is"
+    return there, (Note(None, EXISTS.name, text, EXISTS.fix),)
 
 
 def _with_script(text: str, before: str, after: str) -> str:

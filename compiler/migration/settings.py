@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from compiler.migration.reading.header import Given
 
 TARGETS = ("slurm", "kubernetes", "aws")
+EXISTING = ("keep", "update", "overwrite")
 AT_SCRIPT = "@script"
 """As submit folder: the folder in which each script lies."""
 
@@ -20,7 +21,8 @@ class Settings:
     nobody knows. `command` are options of a command line, `arguments` what stands behind the
     script there. `keep` leaves every script as it is. `shim` exports Slurm's variables on
     other targets. `made`: the script is in no file, but made of a command line. `name` is the
-    task's name where it is not the script's own: one of several in a file.
+    task's name where it is not the script's own: one of several in a file. `existing` says
+    what becomes of a task that is there already and says something else.
     """
 
     target: str = "slurm"
@@ -36,3 +38,4 @@ class Settings:
     smoke: bool = False
     made: bool = False
     name: str | None = None
+    existing: str = "keep"

@@ -15,7 +15,7 @@ from compiler.migration.folders import discover, place, run, write
 from compiler.migration.migrating import migrate as migrate_bytes
 from compiler.migration.reading.command_line import CommandLine, read_command
 from compiler.migration.result import Migration
-from compiler.migration.settings import AT_SCRIPT, TARGETS, Settings
+from compiler.migration.settings import AT_SCRIPT, EXISTING, TARGETS, Settings
 from compiler.model import Stack, TargetKind
 
 Progress = Callable[[int, int], None]
@@ -38,6 +38,7 @@ def migration_settings(
     keep: bool = False,
     shim: bool = False,
     smoke: bool = False,
+    existing: str = "keep",
 ) -> Settings:
     """Settings with what a stack knows: the cluster's key, and the GPUs of its partitions.
 
@@ -45,6 +46,8 @@ def migration_settings(
     """
     if target not in TARGETS:
         raise WrongUsage(f"no target {target!r}; there are {', '.join(TARGETS)}")
+    if existing not in EXISTING:
+        raise WrongUsage(f"existing tasks: {', '.join(EXISTING)}, not {existing!r}")
     if submit_folder is not None and submit_folder != AT_SCRIPT:
         if not submit_folder.startswith("/"):
             raise WrongUsage(f"the submit folder has to be a whole path, not {submit_folder!r}")
@@ -61,6 +64,7 @@ def migration_settings(
         keep=keep,
         shim=shim,
         smoke=smoke,
+        existing=existing,
     )
 
 
@@ -97,7 +101,7 @@ def migrate_command(
         settings = replace(settings, made=True)
         migration = migrate_bytes(line.text.encode(), line.name, settings)
         if out is not None and migration.yaml is not None:
-            migration = write(migration, Path(out) / f"{migration.name}.yaml")
+            migration = write(migration, Path(out) / f"{migration.name}.yaml", settings.existing)
         return migration
     assert line.script is not None
     return next(run(place([line.script], [], out), settings, 1))

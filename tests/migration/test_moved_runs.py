@@ -74,18 +74,20 @@ srun bash -c 'echo "$SLURM_PROCID $CUDA_VISIBLE_DEVICES"'
     assert sorted(_run(found, tmp_path)[1]) == ["0 0,1", "1 2,3"]
 
 
-@pytest.mark.parametrize(("flags", "least"), [("", 3), ("-K ", 1)])
-def test_the_code_is_the_highest_and_k_ends_the_others(tmp_path: Path, flags: str, least: int):
+@pytest.mark.parametrize(("flags", "seconds", "late"), [("", 1, 3), ("-K ", 6, 0)])
+def test_the_code_is_the_highest_and_k_ends_the_others(
+    tmp_path: Path, flags: str, seconds: int, late: int
+):
     found = _moved(
         f"""#!/bin/bash
 #SBATCH --nodes=1 --ntasks=4
-srun {flags}bash -c '[ $SLURM_PROCID = 2 ] && exit 5; sleep 1; echo late'
+srun {flags}bash -c '[ $SLURM_PROCID = 2 ] && exit 5; sleep {seconds}; echo late'
 echo "code $?"
 """
     )
     code, lines = _run(found, tmp_path)
     assert code == 0
-    assert lines.count("late") == (3 if least == 3 else 0)
+    assert lines.count("late") == late
     assert lines[-1] == "code 5"
 
 

@@ -76,7 +76,7 @@ def test_both_ways_come_to_the_same(name: str, slurm_site: SlurmSite):
     job = make_job(found.yaml, STACK)
     text, said = render(job)
     assert not said.has_errors, [item.message for item in said]
-    run_folder = home / f".triplane/moved/runs/{name}.1"
+    run_folder = home / f".triplane/moved/runs/{job.work}.{job.run}"
     _shell(site, f"rm -rf {run_folder}; mkdir -p {run_folder}; cat >{run_folder}/job.sbatch", text)
     moved = _submitted(site, ["sbatch", "--parsable", f"{run_folder}/job.sbatch"], home)
 

@@ -43,6 +43,13 @@ _EVERY = 200
 @click.option(
     "--check", "checks", is_flag=True, help="Render the tasks and compare what sbatch understands."
 )
+@click.option(
+    "--existing",
+    type=click.Choice(("keep", "update", "overwrite")),
+    default="keep",
+    show_default=True,
+    help="What becomes of a task in --out that says something else already.",
+)
 @click.option("--jobs", type=click.IntRange(1), help="Processes to use.  [default: the CPUs]")
 @options.format_option("text", "json", "markdown", "html")
 @options.quiet_option
@@ -58,6 +65,7 @@ def command(
     smoke,
     shim,
     checks,
+    existing,
     jobs,
     format,
     quiet,
@@ -86,6 +94,7 @@ def command(
         keep=keep,
         shim=shim,
         smoke=smoke,
+        existing=existing,
     )
     single = len(scripts) == 1 and not Path(scripts[0]).is_dir()
     if scripts[0].rpartition("/")[2] in ("sbatch", "salloc", "srun") and len(scripts) > 1:

@@ -188,6 +188,20 @@ UNWRITABLE = Code(
     "YAML is text; bytes that are no UTF-8 and some control characters are none.",
     "Write the value in UTF-8, or leave it out.",
 )
+EXISTS = Code(
+    "migrate-exists",
+    _WARNING,
+    "The file of a task is there already, with something that the script does not say.",
+    "Somebody may have decided or corrected something in it; that is not thrown away.",
+    "`--existing update` brings in what the directives say, `--existing overwrite` all of it.",
+)
+UPDATED = Code(
+    "migrate-updated",
+    _NOTE,
+    "Values of a task that was there already follow the script's directives again.",
+    "Comments, decisions, other keys and `run` are as they were.",
+    "Nothing.",
+)
 HETJOB = Code(
     "migrate-hetjob",
     _WARNING,
