@@ -2,7 +2,7 @@
 
 import pytest
 
-from compiler.diagnostics import Diagnostics, WrongUsage
+from compiler.diagnostics import Diagnostics, Severity, WrongUsage
 from compiler.model import GitWorkdir, Overrides, apply_overrides
 from compiler.source import read_text
 from tests.unit.model_documents import built_task, task_of
@@ -165,7 +165,7 @@ def test_wrong_usage(overrides, reason):
 def test_errors_point_at_the_flag(overrides, code, flag):
     task, diagnostics = built_task("name: t", overrides=overrides, check_files=True)
     assert task is None
-    (item,) = diagnostics
+    (item,) = (item for item in diagnostics if item.severity is Severity.ERROR)
     assert item.code == code
     assert item.span.source.path == "<command line>"
     assert item.span.source.text == flag
