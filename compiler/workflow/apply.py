@@ -156,8 +156,16 @@ def _step(
 
 
 def _in_order(changes: list[WorkChange]) -> list[WorkChange]:
-    """Deletions first where they free the way for a move, else in the plan's order."""
-    return sorted(changes, key=lambda change: change.action is not Action.DELETE)
+    """Deletions first where they free the way for a move, else in the plan's order. A target's
+    own files are there before the works that stand on them, and go after them."""
+
+    def place(change: WorkChange) -> int:
+        belongs_to_target = change.work.startswith("_")
+        if change.action is Action.DELETE:
+            return 3 if belongs_to_target else 0
+        return 1 if belongs_to_target else 2
+
+    return sorted(changes, key=place)
 
 
 @contextmanager
