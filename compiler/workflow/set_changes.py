@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from compiler.diagnostics import Diagnostic, Diagnostics
 from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Deployer, Stack
-from compiler.planning.changes import removal_change, work_change
+from compiler.planning.changes import Preview, removal_change, work_change
 from compiler.planning.outcomes import Action, Policy, decide, decide_removal
 from compiler.planning.plan import WorkChange
 from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
+from compiler.planning.table import decide_unwanted
+from compiler.rendering.artifact import Artifact
 from compiler.source.reading import shown_path
+from compiler.targets.interface import PreviewRefused
 from compiler.targets.registry import merge_keys_of
 from compiler.workflow import compile as compiling
 from compiler.workflow.desired import PROJECT, project_of
@@ -30,7 +34,7 @@ def plan_removals(world: World, wanted: set[str], policy: Policy) -> Iterable[Wo
             continue
         if not record.files and not run.state.is_live:
             continue  # its objects are gone already
-        yield removal_change(run, decide_removal(run, policy))
+        yield removal_change(run, decide_unwanted(run, policy))
 
 
 def plan_projects(
@@ -51,11 +55,30 @@ def plan_projects(
         last = observation.last_run(PROJECT)
         if staying_works(observation, [item for item in changes if item.target == key]):
             desired = project_of(stack, spec, artifacts)
+            desired = replace(desired, preview=_preview_of(world, key, diagnostics))
             record = desired.record
             decision = decide(last, record.spec_digest, record.files_digest, 0, policy)
             yield work_change(desired, last, decision, merge_keys_of(spec))
         elif last is not None:
             yield removal_change(last, decide_removal(last, policy))
+
+
+def _preview_of(
+    world: World, key: str, diagnostics: Diagnostics
+) -> Callable[[tuple[Artifact, ...]], Preview]:
+    """Asks a deployer that can tell what other files of the target would change."""
+    ask = getattr(world.deployers.get(key), "preview", None)
+
+    def preview(artifacts: tuple[Artifact, ...]) -> Preview:
+        if ask is None:
+            return Preview()
+        try:
+            return ask(artifacts)
+        except PreviewRefused as error:
+            diagnostics.extend(error.diagnostics)
+            return Preview()
+
+    return preview
 
 
 def left_behind(stack: Stack) -> Iterable[Diagnostic]:

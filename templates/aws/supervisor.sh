@@ -141,6 +141,12 @@ if ! RANK=$(retry metadata tags/instance/triplane:rank) || ! ADDRESS=$(retry met
     [ "$ENDS" -eq 0 ] || shutdown -h now
     exit 1
 fi
+# A node that is made anew for a rank that has ended must not run the task a second time.
+if [ "$ENDS" -ne 0 ] && look && [ -s "$STATE/$RANK.end" ]; then
+    say "rank $RANK has ended before"
+    shutdown -h now
+    exit 0
+fi
 prepare_node || finish 1 prepare
 if meet; then
     start_launcher

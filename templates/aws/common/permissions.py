@@ -12,6 +12,7 @@ Statement = dict[str, object]
 
 
 def instance_profile(
+    parent: pulumi.Resource,
     name: str,
     run: str,
     tags: dict[str, str],
@@ -33,6 +34,7 @@ def instance_profile(
             }
         ),
         tags=tags,
+        opts=pulumi.ResourceOptions(parent=parent),
     )
     policy = aws.iam.RolePolicy(
         name,
@@ -47,12 +49,13 @@ def instance_profile(
                 ],
             }
         ),
+        opts=pulumi.ResourceOptions(parent=parent),
     )
     return aws.iam.InstanceProfile(
         name,
         role=role.name,
         tags=tags,
-        opts=pulumi.ResourceOptions(depends_on=[policy]),
+        opts=pulumi.ResourceOptions(parent=parent, depends_on=[policy]),
     )
 
 

@@ -3,6 +3,7 @@
 import base64
 import pathlib
 
+import pulumi
 import pulumi_aws as aws
 
 from common import settings
@@ -10,7 +11,11 @@ from common import settings
 PROJECT = pathlib.Path(__file__).resolve().parent.parent
 
 
-def upload_scripts(name: str, run: str) -> list[aws.s3.BucketObjectv2]:
+def upload_scripts(
+    parent: pulumi.Resource,
+    name: str,
+    run: str,
+) -> list[aws.s3.BucketObjectv2]:
     """Every file of `scripts/<name>`, as an object of the run's own folder."""
     return [
         aws.s3.BucketObjectv2(
@@ -20,6 +25,7 @@ def upload_scripts(name: str, run: str) -> list[aws.s3.BucketObjectv2]:
             # From bytes: reading as text would change line breaks, and so the digest.
             content=path.read_bytes().decode(),
             content_type="text/plain",
+            opts=pulumi.ResourceOptions(parent=parent),
         )
         for path in sorted((PROJECT / "scripts" / name).iterdir())
     ]

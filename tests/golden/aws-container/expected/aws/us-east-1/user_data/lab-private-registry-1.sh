@@ -33,7 +33,7 @@ cb283a8b25c6287c4f2bd8dc4e1d74f0ff2a76d97fd800d834f9ad1d87a762bd  job.env
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 5065b384e7c2044a9e21aa173a99440167708b5df1c5da7004bff0d1eb48bc25  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 8193f59be7641dfbfacd0de21e2d40ff3f698826a4ecdcc2c090278cfbba52f8  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -33,7 +33,7 @@ start() {
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 6d7c628150a80b697dfb8ae3335a75e5e0a50783f60e8bd4561b777d344a0497  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 8c3b53b19fb28d638bcdcc4c1dffd926461bcf736c03656fb91aff7e3f5e5052  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

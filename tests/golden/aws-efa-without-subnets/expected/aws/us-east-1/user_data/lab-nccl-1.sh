@@ -33,7 +33,7 @@ a5da6c71cc2f5b1017e72571514af7ec970844fe86a53c25c07fbc13c7a6a596  job.env
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 b58544201fffa82d1777c2f50078aa78719867687778dfeb8ee9351e0c65eab5  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 a4807634dba2cbf117860bed75c21560968f79dccb75342f29e4fa57994f742a  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

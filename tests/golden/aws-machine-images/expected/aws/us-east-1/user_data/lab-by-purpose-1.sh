@@ -33,7 +33,7 @@ e70f390395f77eb8d3ef3d9880ddd76e83e9080ac46697fbf579ddf4e04d9fdd  job.env
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 0130d6919d086a25f4438c2887b251757e44aaebef5450b066601fb1bcc0053e  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 28387c15ad2b21da34e59ae0fe45c619fae079558e878ca19dd09d159458df3d  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -47,6 +47,7 @@ def first(ids: list[str]) -> str:
 
 
 def security_group(
+    parent: pulumi.Resource,
     name: str,
     tags: dict[str, str],
     ports: list[tuple[int, int]] | None = None,
@@ -55,11 +56,13 @@ def security_group(
 
     There is no rule for SSH: Session Manager reaches the nodes.
     """
+    opts = pulumi.ResourceOptions(parent=parent)
     group = aws.ec2.SecurityGroup(
         name,
         description=f"Nodes of {name}",
         vpc_id=vpc_id(),
         tags=tags,
+        opts=opts,
     )
     aws.vpc.SecurityGroupIngressRule(
         f"{name}-from-itself",
@@ -68,6 +71,7 @@ def security_group(
         referenced_security_group_id=group.id,
         ip_protocol="-1",
         tags=tags,
+        opts=opts,
     )
     # EFA needs this rule even beside the one that allows everything.
     aws.vpc.SecurityGroupEgressRule(
@@ -77,6 +81,7 @@ def security_group(
         referenced_security_group_id=group.id,
         ip_protocol="-1",
         tags=tags,
+        opts=opts,
     )
     aws.vpc.SecurityGroupEgressRule(
         f"{name}-to-anywhere",
@@ -85,6 +90,7 @@ def security_group(
         cidr_ipv4="0.0.0.0/0",
         ip_protocol="-1",
         tags=tags,
+        opts=opts,
     )
     for start, end in ports or []:
         aws.vpc.SecurityGroupIngressRule(
@@ -96,6 +102,7 @@ def security_group(
             from_port=start,
             to_port=end,
             tags=tags,
+            opts=opts,
         )
     return group
 

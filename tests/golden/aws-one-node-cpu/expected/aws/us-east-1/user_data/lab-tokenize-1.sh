@@ -33,7 +33,7 @@ a4563100211d3873034f88abe6a38f7433a2acb4caf4bff9f743850d966f892f  job.env
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 5aace3e43031888ac82cd8d5c371aa4fd3ebc9884472ee59ba08c7ebc6687884  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 d68606f4db8cddb34435ec7d0f32915ac8b71fea5bed5b676607ae30534d4c42  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -34,7 +34,7 @@ start() {
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 62a22a9c2bde440fbe61ff7118676a6b67b64c9c87121e13d84970b7edf8c305  run.sh
 db3ad0c643279a998aea2a364814a71ec26c2e6e860cb336cbb60b8cb579f638  setup.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 36db083ca52fe431effc92515e3ca3b963a728c397155480baf0c7f6a77fa26e  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -40,6 +40,7 @@ def first(ids: list[str]) -> str:
 
 
 def security_group(
+    parent: pulumi.Resource,
     name: str,
     tags: dict[str, str],
     ports: list[tuple[int, int]] | None = None,
@@ -48,11 +49,13 @@ def security_group(
 
     There is no rule for SSH: Session Manager reaches the nodes.
     """
+    opts = pulumi.ResourceOptions(parent=parent)
     group = aws.ec2.SecurityGroup(
         name,
         description=f"Nodes of {name}",
         vpc_id=vpc_id(),
         tags=tags,
+        opts=opts,
     )
     aws.vpc.SecurityGroupIngressRule(
         f"{name}-from-itself",
@@ -61,6 +64,7 @@ def security_group(
         referenced_security_group_id=group.id,
         ip_protocol="-1",
         tags=tags,
+        opts=opts,
     )
     # EFA needs this rule even beside the one that allows everything.
     aws.vpc.SecurityGroupEgressRule(
@@ -70,6 +74,7 @@ def security_group(
         referenced_security_group_id=group.id,
         ip_protocol="-1",
         tags=tags,
+        opts=opts,
     )
     aws.vpc.SecurityGroupEgressRule(
         f"{name}-to-anywhere",
@@ -78,6 +83,7 @@ def security_group(
         cidr_ipv4="0.0.0.0/0",
         ip_protocol="-1",
         tags=tags,
+        opts=opts,
     )
     for start, end in ports or []:
         aws.vpc.SecurityGroupIngressRule(
@@ -89,6 +95,7 @@ def security_group(
             from_port=start,
             to_port=end,
             tags=tags,
+            opts=opts,
         )
     return group
 

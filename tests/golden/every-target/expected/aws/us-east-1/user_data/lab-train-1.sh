@@ -34,7 +34,7 @@ start() {
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 ab1dd9233800e7bacb0882b59b443c70253c88265a74ad81ff12fdb4be9cb3e9  run.sh
 6800f37fb7309e9c66887162b5e6608084a2936bec426549059ff244a7fd300d  setup.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 052f7f66213433ddf5aedbd25dd4d2c745fc2a85405e2367848587957cf9bcae  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -34,7 +34,7 @@ ed1924edd10c4a745fc0aafd2aa3f6f54202e7c1f193974f1ccc96c1182acdd2  job.env
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 fda1de676920da12c16c516b98c5d907bab5ce746fa5063b104262d9a7aa183b  run.sh
 4f6cfc1114a45b84a03fa86e4d569ffa96a26b95cbc3384ad86270c39fbac55e  setup.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 4e5df8405058e48c42ac3d8545ea936175d075a2f0b1905ad5bcd6b5531e9ec1  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -33,7 +33,7 @@ start() {
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 c74c4c2880e67593bdf13b4cc5a868d390e2eaf424d0b6583eafe52a9fca74ed  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 3fb9831018df4451c428947a36066d38410b8c641d94c8b95377a06472f1a8d9  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

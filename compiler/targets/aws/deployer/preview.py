@@ -1,0 +1,58 @@
+"""What the engine would do with artifacts: nothing is changed."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from compiler.diagnostics.codes import aws_deploy as codes
+from compiler.planning.changes import Preview
+from compiler.rendering.artifact import Artifact
+from compiler.targets.aws.deployer import observe
+from compiler.targets.aws.deployer.project import COMPONENT, program_of, project_files
+from compiler.targets.aws.deployer.site import Site
+from compiler.targets.interface import PreviewRefused
+from compiler.targets.pulumi.changes import object_change, reasons
+from compiler.targets.pulumi.engine import EngineRefused
+
+
+def preview(site: Site, artifacts: Sequence[Artifact]) -> Preview:
+    """The engine's steps for the run of these artifacts, with what ended runs have left.
+
+    Raise PreviewRefused with a diagnostic for each thing that a provider refuses.
+    """
+    names = [item.name.partition("/")[2] for item in artifacts if item.name.startswith("Program/")]
+    programs = site.store.programs()
+    live = observe.live_programs(observe.look(site), programs)
+    runs = live | dict.fromkeys(names, program_of(artifacts))
+    project = project_files(site.stack, site.spec)
+    if not names:  # the project's own files
+        project = dict(program_of(artifacts).files)
+    if not runs:
+        return Preview()
+    with site.engine(project, runs) as engine:
+        try:
+            steps = engine.preview().steps
+        except EngineRefused as error:
+            raise _refused(site, artifacts, error) from None
+        keeps = {engine.urn_of(COMPONENT, name) for name in live if name not in names}
+    if names:
+        # Other live runs are not touched by this step.
+        steps = tuple(step for step in steps if not {step.urn, step.parent} & keeps)
+    steps = tuple(step for step in steps if not step.is_component)
+    changes = tuple(object_change(f"aws/{site.target}", step) for step in steps)
+    return Preview(objects=changes, notes=reasons(steps))
+
+
+def _refused(site: Site, artifacts: Sequence[Artifact], error: EngineRefused) -> PreviewRefused:
+    said = error.said or [(str(error), "")]
+    module = next((item.path for item in artifacts if item.name.startswith("Program/")), "")
+    path = module or artifacts[0].path
+    found = [codes.REFUSED.at(None, _words(words, urn), target=site.target) for words, urn in said]
+    return PreviewRefused(str(error), found, [(path, "")] * len(found))
+
+
+def _words(words: str, urn: str) -> str:
+    if not urn:
+        return words
+    kind = urn.split("::")[2].rpartition("$")[2]
+    return f"{kind} {urn.rpartition('::')[2]}: {words}"
