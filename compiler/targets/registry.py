@@ -38,6 +38,10 @@ def deployer_of(stack: Stack, target: TargetSpec, *, read_only: bool = False) ->
         from compiler.targets.slurm.deployer import SlurmDeployer
 
         return SlurmDeployer(stack, target)
+    if target.kind is TargetKind.AWS:
+        from compiler.targets.aws.deployer import AwsDeployer
+
+        return AwsDeployer(stack, target)
     if target.deployer is DeployerKind.SERVER_SIDE_APPLY:
         from compiler.targets.kubernetes.deployer import KubernetesDeployer
 
