@@ -41,6 +41,8 @@ ELSEWHERE = {
     "bad-plan": _PLAN,
     "conflicting-fields": _SCHEMA,
     "empty-set": _PLAN,
+    "env-too-long": _BIG,
+    "path-taken": _PLAN,
     "file-too-large": _BIG,
     "file-unreadable": _SYSTEM,
     "kubernetes-files-too-large": _BIG,

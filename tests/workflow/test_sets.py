@@ -248,10 +248,18 @@ def test_a_foreign_file_at_our_path_is_refused(project, text):
     project.stack("eks")
     project.task("a")
     project.task("b")
+    assert project.plan("--out", "plan.json").code == 0
     place = project.write("out/kubernetes/eks/demo-a-1/job.yaml", text)
-    done = project.apply()
+    said = f"{place} exists and does not belong to set 'demo'"
+    for done in (project.plan(), project.apply()):
+        assert done.code == 1
+        assert "error[path-taken]" in done.err
+        assert said in done.err
+    assert project.records() == {}
+    # A plan from before does what it can, and says what it could not.
+    done = project.run("apply", "plan.json")
     assert done.code == 1
-    assert f"failed: kubernetes/eks/a: {place} exists and does not belong to set 'demo'" in done.err
+    assert f"failed: kubernetes/eks/a: {said}" in done.err
     assert place.read_bytes() == text.encode()
     assert list(project.records()) == ["demo/eks/b.1"]
 

@@ -103,3 +103,10 @@ BAD_PLAN = Code(
     "something else than what was reviewed.",
     "Make the plan again with `triplane plan --out FILE`.",
 )
+PATH_TAKEN = Code(
+    "path-taken",
+    Severity.ERROR,
+    "A file that would be written is there and is somebody else's.",
+    "What a set does not own is never overwritten, whatever it holds.",
+    "Move the file away, or choose another `out` for the target or the stack.",
+)

@@ -18,7 +18,9 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from compiler.diagnostics import TargetUnreachable, WorkFailed
+from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Stack, TargetKind, TargetSpec
+from compiler.planning.changes import Preview
 from compiler.planning.records import Record, Stage
 from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
 from compiler.rendering.artifact import Artifact
@@ -26,7 +28,9 @@ from compiler.rendering.tree import digest_on_disk, remove_file, text_on_disk, w
 from compiler.targets.directory.locking import LockFile
 from compiler.targets.directory.store import Owner, RecordStore, require_inside
 from compiler.targets.directory.uploads import keep_files
-from compiler.targets.interface import Capacity, Progress, Step
+from compiler.targets.interface import Capacity, PreviewRefused, Progress, Step
+
+_MOVE_IT = "move it away or choose another `out`"
 
 
 class DirectoryDeployer:
@@ -69,6 +73,29 @@ class DirectoryDeployer:
         except OSError as error:
             raise TargetUnreachable(self.target, _words(error)) from None
         return Observation(self.target, tuple(runs))
+
+    def preview(self, artifacts: tuple[Artifact, ...]) -> Preview:
+        """Nothing defaults a file; raise PreviewRefused where one could not be written."""
+        self._owners = None
+        owners = self._all_owners()
+        taken = []
+        for artifact in artifacts:
+            other = owners.get(artifact.path)
+            ours = other is not None and (other.set, other.target) == (self.set_name, self.target)
+            if other is not None and not ours:
+                taken.append((artifact.path, f"belongs to {other}"))
+            elif (why := self._why_taken(artifact, is_ours=ours)) is not None:
+                taken.append((artifact.path, why))
+        if taken:
+            said = [
+                codes.PATH_TAKEN.at(
+                    None, f"{self.out / path} {why}", hint=_MOVE_IT, target=self.target
+                )
+                for path, why in taken
+            ]
+            places = [(path, "") for path, _ in taken]
+            raise PreviewRefused(f"{self.target}: files are somebody else's", said, places)
+        return Preview()
 
     def lock(self, holder: str) -> None:
         with self._failing():
@@ -161,17 +188,20 @@ class DirectoryDeployer:
         """A file that is somebody else's is never overwritten, nor taken over."""
         owners = self._all_owners()
         for path, artifact in wanted.items():
-            place = self.out / path
             other = owners.get(path)
             if other is not None and other != owner:
-                raise WorkFailed(f"{place} belongs to {other}")
-            if place.is_dir():
-                raise WorkFailed(f"{place} is a folder; move it away or choose another `out`")
-            if other is None and digest_on_disk(place) not in (None, artifact.digest):
-                raise WorkFailed(
-                    f"{place} exists and does not belong to set {owner.set!r}; "
-                    "move it away or choose another `out`"
-                )
+                raise WorkFailed(f"{self.out / path} belongs to {other}")
+            why = self._why_taken(artifact, is_ours=other is not None)
+            if why is not None:
+                raise WorkFailed(f"{self.out / path} {why}; {_MOVE_IT}")
+
+    def _why_taken(self, artifact: Artifact, *, is_ours: bool) -> str | None:
+        place = self.out / artifact.path
+        if place.is_dir():
+            return "is a folder"
+        if not is_ours and digest_on_disk(place) not in (None, artifact.digest):
+            return f"exists and does not belong to set {self.set_name!r}"
+        return None
 
     def _all_owners(self) -> dict[str, Owner]:
         if self._owners is None:
