@@ -35,6 +35,7 @@ COMMANDS = {
     "destroy": "Remove what a set owns, after a plan.",
     "check": "Ask each target of a stack whether it can be used.",
     "unlock": "Break the locks that a dead apply left behind.",
+    "why": "Say which YAML and which rule made a line of a rendered file.",
     "migrate": "Turn sbatch scripts into task YAML, with a report.",
     "schema": "Print a JSON Schema.",
     "explain": "Explain a field of the dialect.",

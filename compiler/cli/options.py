@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -50,6 +50,12 @@ every_target_option = click.option(
     "--every-target",
     is_flag=True,
     help="Render each task for every target that can take it, not only where it is placed.",
+)
+override_policy_option = click.option(
+    "--override-policy",
+    multiple=True,
+    metavar="RULE",
+    help="Let pass what this rule of the stack's policy forbids; the plan records it.",
 )
 quiet_option = click.option("-q", "--quiet", is_flag=True, help="No progress.")
 
@@ -101,15 +107,18 @@ def overrides_from(arguments: Mapping[str, Any]) -> Overrides:
     )
 
 
-def open_stack(path: str) -> Stack:
-    """The stack, or InvalidInput with everything that is wrong with it."""
-    from compiler.workflow import load_stack
+def open_stack(path: str, override_policy: Sequence[str] = ()) -> Stack:
+    """The stack, or InvalidInput with everything that is wrong with it.
+
+    `override_policy` are the rules of its policy that this command lets pass.
+    """
+    from compiler.workflow import letting_pass, load_stack
 
     diagnostics = Diagnostics()
     stack = load_stack(path, diagnostics)
     diagnostics.raise_if_errors()
     assert stack is not None
-    return stack
+    return letting_pass(stack, override_policy) if override_policy else stack
 
 
 def environ() -> Mapping[str, str]:

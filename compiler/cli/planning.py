@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 from compiler.cli import output
-from compiler.cli.options import every_target_option, target_option
+from compiler.cli.options import every_target_option, override_policy_option, target_option
 from compiler.model import Deployer
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import Plan
@@ -22,6 +22,7 @@ def plan_flags(command: Callable) -> Callable:
         (
             target_option,
             every_target_option,
+            override_policy_option,
             click.option(
                 "--work",
                 "names",

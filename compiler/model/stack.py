@@ -54,7 +54,8 @@ class Stack:
     `name` is the file's stem; `set_name` what one apply owns; `inputs` and `out` absolute
     paths; `root` the folder that the tasks' relative paths start from (None: the current
     one). `secrets[name][target key]`. `workspaces[name][target key or ""]` are overrides of
-    namespace, account and QoS.
+    namespace, account and QoS. `let_pass` are rules of the policy that this call overrides;
+    they come from its flags and never from the file.
     """
 
     name: str
@@ -73,3 +74,4 @@ class Stack:
     workspaces: Mapping[str, Mapping[str, Mapping[str, object]]]
     requester_env: str | None
     origin: Origin = field(repr=False)
+    let_pass: frozenset[str] = frozenset()

@@ -30,20 +30,21 @@ def _matching(infra: Infra, stack: Stack) -> tuple[TargetSpec, ...]:
 def names_for(infra: Infra, stack: Stack) -> list[str]:
     """What could stand as the second part of `infra` in this stack, for suggestions."""
     targets = [item for item in stack.targets.values() if _is_of_kind(infra, item)]
-    return [name for item in targets for name in sorted(_names(item))]
+    return [name for item in targets for name in sorted(target_names(item))]
 
 
 def _matches(infra: Infra, target: TargetSpec) -> bool:
     if not _is_of_kind(infra, target):
         return False
-    return infra.region is None or infra.region in _names(target)
+    return infra.region is None or infra.region in target_names(target)
 
 
 def _is_of_kind(infra: Infra, target: TargetSpec) -> bool:
     return infra.cloud is None or KIND_OF_CLOUD.get(infra.cloud.lower()) is target.kind
 
 
-def _names(target: TargetSpec) -> set[str]:
+def target_names(target: TargetSpec) -> set[str]:
+    """What may stand for a target behind its kind: its key, and its context or region."""
     names = {target.key}
     if target.kind is TargetKind.KUBERNETES:
         names.add(str(target.options.get("context") or target.key))

@@ -45,12 +45,13 @@ if TYPE_CHECKING:
     )
     from compiler.workflow.migration_check import Checked, checked
     from compiler.workflow.once import plan_runs
+    from compiler.workflow.policing import letting_pass
     from compiler.workflow.planner import Planned, PlanOptions, plan
     from compiler.workflow.rendering import Rendering, render
     from compiler.workflow.saved import Opened, open_plan, secrets_for
     from compiler.workflow.tree_diff import TreeDiff, diff
     from compiler.workflow.validation import Report, validate
-    from compiler.workflow.why import Why, why
+    from compiler.workflow.line_origin import Why, why
     from compiler.workflow.works import Work
 
 # Where each name lives. A name's module is loaded when the name is first used, so that
@@ -73,7 +74,7 @@ _HOME = {
     "Streams": "compiler.targets.interface",
     "TreeDiff": "compiler.workflow.tree_diff",
     "Waited": "compiler.workflow.live",
-    "Why": "compiler.workflow.why",
+    "Why": "compiler.workflow.line_origin",
     "Work": "compiler.workflow.works",
     "apply_plan": "compiler.workflow.apply",
     "cancel": "compiler.workflow.live",
@@ -82,6 +83,7 @@ _HOME = {
     "diff": "compiler.workflow.tree_diff",
     "exec_in": "compiler.workflow.inside",
     "explain": "compiler.workflow.explanation",
+    "letting_pass": "compiler.workflow.policing",
     "load": "compiler.workflow.loading",
     "load_stack": "compiler.workflow.loading",
     "logs": "compiler.workflow.live",
@@ -99,6 +101,7 @@ _HOME = {
     "unlock": "compiler.workflow.live",
     "validate": "compiler.workflow.validation",
     "wait": "compiler.workflow.live",
+    "why": "compiler.workflow.line_origin",
     "write_report": "compiler.migration.reporting.writing",
 }
 
@@ -120,6 +123,7 @@ __all__ = [
     "Streams",
     "TreeDiff",
     "Waited",
+    "Why",
     "Work",
     "apply_plan",
     "cancel",
@@ -128,6 +132,7 @@ __all__ = [
     "diff",
     "exec_in",
     "explain",
+    "letting_pass",
     "load",
     "load_stack",
     "logs",
@@ -145,6 +150,7 @@ __all__ = [
     "unlock",
     "validate",
     "wait",
+    "why",
     "write_report",
 ]
 

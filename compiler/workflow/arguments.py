@@ -60,6 +60,8 @@ def plan_arguments(
     }
     if given:
         asked["overrides"] = given
+    if stack.let_pass:
+        asked["override_policy"] = sorted(stack.let_pass)
     return asked
 
 

@@ -190,6 +190,10 @@ def _why_nowhere(
     if len({row.target.key for row in placement.rows}) == 1:
         yield from refusals
         return
+    everywhere = [item for item in refusals if all(item in row.refusals for row in placement.rows)]
+    if everywhere:  # what no other target would change, such as a rule of the policy
+        yield from everywhere
+        return
     yield codes.NO_TARGET.at(
         span,
         f"no target of stack `{stack.name}` can take `{prepared.work.name}`",

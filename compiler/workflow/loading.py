@@ -93,7 +93,7 @@ class _Builder:
             "environ": environ,
             "root": root,
             "check_files": check_files,
-            "lookup": _devices,
+            "lookup": find_devices,
         }
         self.found: list[Document] = []
         self.stacks: list[Stack] = []
@@ -120,7 +120,7 @@ def _keep(kept: list, built: object) -> None:
         kept.append(built)
 
 
-def _devices(gib: float, at_least: bool, maker: str | None) -> Sequence[str]:
+def find_devices(gib: float, at_least: bool, maker: str | None) -> Sequence[str]:
     """Names of the devices with that much memory, as the model asks for them."""
     from compiler.catalog import by_memory
 

@@ -16,7 +16,9 @@ from compiler.workflow.arguments import require_targets
 from compiler.workflow.desired import desired_of
 from compiler.workflow.observe import look
 from compiler.workflow.planner import Planned
+from compiler.workflow.policing import Placed, judged
 from compiler.workflow.prepare import prepare, with_variables
+from compiler.workflow.prices import priced
 from compiler.workflow.rendering import load_tasks
 from compiler.workflow.set_changes import plan_projects
 
@@ -40,6 +42,7 @@ def plan_runs(
     diagnostics.raise_if_errors()
     world = look(stack, only=only, with_capacity=True)
     works: list[WorkChange] = []
+    placed: list[Placed] = []
     for work in loaded.works:
         prepared = prepare(work, stack, diagnostics, loaded.known_volumes)
         placement = compiling.place_work(prepared, stack, diagnostics, free=world.free, only=only)
@@ -60,8 +63,12 @@ def plan_runs(
             decision = Decision(
                 Action.CREATE, "asked for by `triplane run`", first + rank, frozenset((None,))
             )
-            works.append(work_change(desired, None, decision, merge_keys_of(spec)))
+            change = work_change(desired, None, decision, merge_keys_of(spec))
+            change = priced(change, one, placement.chosen, artifacts)
+            placed.append(Placed(change, one, placement.chosen))
+            works.append(change)
     works.extend(plan_projects(stack, world, works, Policy(), diagnostics))
+    overridden = judged(placed, stack, diagnostics)
     world.close()
     diagnostics.raise_if_errors()
     plan = Plan(
@@ -73,5 +80,6 @@ def plan_runs(
         noted={},
         works=tuple(works),
         targets=world.targets,
+        overridden=overridden,
     )
     return Planned(plan, world, loaded, tuple(diagnostics.sorted()))

@@ -9,6 +9,7 @@ from compiler import __version__
 from compiler.diagnostics import Diagnostic, Diagnostics
 from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Overrides, Stack
+from compiler.planning.outcomes import Action
 from compiler.planning.plan import Plan, WorkChange
 from compiler.workflow import places, set_changes
 from compiler.workflow.arguments import (
@@ -18,10 +19,13 @@ from compiler.workflow.arguments import (
     require_works,
     with_values,
 )
+from compiler.workflow.field_reasons import with_field_reasons
 from compiler.workflow.inputs import input_digests
 from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import World, look
+from compiler.workflow.policing import Placed, judged
 from compiler.workflow.prepare import prepare
+from compiler.workflow.prices import priced
 from compiler.workflow.rendering import load_tasks
 from compiler.workflow.volumes import volumes_first
 from compiler.workflow.work_planner import WorkPlanner
@@ -88,8 +92,15 @@ def plan(
         loaded=loaded,
     )
     works: list[WorkChange] = []
+    placed: list[Placed] = []
     for item in prepared:
-        works.extend(planner.plan_work(item))
+        for change in planner.plan_work(item):
+            made = planner.rendered.get(change.address)
+            if made is not None and change.action is not Action.DELETE:
+                change = priced(change, item, *made)
+                change = with_field_reasons(change, item, stack, environ or {})
+                placed.append(Placed(change, item, made[0]))
+            works.append(change)
     whole_set = not paths and not options.names and not options.only
     if whole_set:
         wanted = {work.name for work in loaded.works}
@@ -105,6 +116,7 @@ def plan(
             )
     diagnostics.extend(set_changes.left_behind(stack))
     works.extend(set_changes.plan_projects(stack, world, works, planner.policy(), diagnostics))
+    overridden = judged(placed, stack, diagnostics)
     world.close()
     diagnostics.raise_if_errors()
     result = Plan(
@@ -116,5 +128,6 @@ def plan(
         noted={"triplane": __version__},
         works=tuple(sorted(works, key=lambda change: (change.work, change.target))),
         targets=world.targets,
+        overridden=overridden,
     )
     return Planned(result, world, loaded, tuple(diagnostics.sorted()))

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
+from dataclasses import replace
 
 from compiler.model import Resources, Stack, TargetKind, TargetSpec
+from compiler.placement import Row
+from compiler.planning.cost import cost_of
+from compiler.planning.plan import WorkChange
+from compiler.rendering.artifact import Artifact
+from compiler.workflow.prepare import Prepared
 
 
 def hourly_price(
@@ -35,3 +42,12 @@ def hourly_price(
     if not isinstance(choice, Choice) or choice.price is None:
         return None
     return choice.price * num_nodes
+
+
+def priced(
+    change: WorkChange, prepared: Prepared, row: Row, artifacts: Iterable[Artifact]
+) -> WorkChange:
+    """The change with what its work costs where it is placed; volumes have no price here."""
+    if prepared.work.volume is not None:
+        return change
+    return replace(change, cost=cost_of(prepared.task, row.price, artifacts))

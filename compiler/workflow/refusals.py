@@ -12,6 +12,7 @@ from compiler.placement import matching_targets
 from compiler.placement.table import Refuse
 from compiler.targets.interface import SupportLevel
 from compiler.targets.registry import target_of
+from compiler.workflow.policing import policy_refusals
 from compiler.workflow.prepare import Prepared
 from compiler.workflow.works import Work
 
@@ -37,6 +38,7 @@ def refuse_of(
             yield from of_whole(work, spec)
         if work.volume is None:
             yield from target_of(spec.kind).refusals(task, resources, spec)
+            yield from policy_refusals(task, resources, spec, stack)
             yield from _volumes_elsewhere(task, spec, volumes_at)
         else:
             yield from _out_of_reach(work.volume, stack, spec, mounted_by)

@@ -50,6 +50,8 @@ class WorkPlanner:
         self.world = world
         self.diagnostics = diagnostics
         self.declared = declared
+        # By the address of a change the row that it was rendered for, and all its artifacts.
+        self.rendered: dict[str, tuple[Row, tuple[Artifact, ...]]] = {}
         self.works = loaded.works
         self.volumes_at = {
             name: frozenset((at,))
@@ -160,6 +162,7 @@ class WorkPlanner:
         )
         desired = replace(desired, preview=self._preview_of(prepared, job, said))
         change = work_change(desired, last, decision, merge_keys_of(row.target))
+        self.rendered[change.address] = (row, artifacts)
         if change.action.changes or said.has_errors:
             self.diagnostics.extend(said)
         return change

@@ -25,6 +25,7 @@ SUCCEEDS = {
     "validate": ("tasks",),
     "render": (*STACK, "--out", "review"),
     "diff": (*STACK, "--against", "review"),
+    "why": ("review/slurm/alpha/demo-train-1/job.sbatch:1", *STACK),
     "plan": STACK,
     "apply": (*STACK, "--auto-approve"),
     "run": ("tasks/train.yaml", *STACK),

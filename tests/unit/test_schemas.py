@@ -755,10 +755,13 @@ STACK: Rows = {
     "policy.max_accelerators_per_plan": ([64], [-1, 1.5]),
     "policy.allowed_infra": ([["k8s/*"]], ["k8s/*", [""]]),
     "policy.allowed_images": ([["r.io/*"]], [[1]]),
+    "policy.allowed_registries": ([["r.io", "*.r.io"], []], ["r.io", [""]]),
     "policy.required_labels": ([["team"]], ["team"]),
     "policy.spot": (["allowed", "required", "forbidden"], ["never", True]),
     "policy.max_hourly_cost": ([10.5], [0, "10"]),
+    "policy.max_hourly_cost_per_plan": ([10.5], [0, "10"]),
     "policy.forbidden_pod_config": ([["spec.hostNetwork"]], [{"spec": {}}]),
+    "policy.plugins": ([{"team-quotas": {"a": 1}, "b": None}, {}], [{"A b": {}}, {"a": 1}, ["a"]]),
     "pricing": (
         [{"alpha": {"H100": 2.5, "cpu": 0}}, None],
         [{"alpha": {"H100": "2"}}, {"alpha": {"cpu": -1}}, {"alpha": 2}],

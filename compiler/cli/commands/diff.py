@@ -16,11 +16,20 @@ from compiler.cli import options, output
 @click.option("--against", required=True, metavar="DIR|GITREF", help="The other side.")
 @options.every_target_option
 @options.target_option
+@options.override_policy_option
 @click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 if anything differs.")
 @options.format_option("text", "json")
 @options.override_options
 def command(
-    paths, stack_path, against, every_target, only, detailed_exitcode, format, **overrides
+    paths,
+    stack_path,
+    against,
+    every_target,
+    only,
+    detailed_exitcode,
+    format,
+    override_policy,
+    **overrides,
 ) -> int:
     """Compare what is rendered now with a rendered folder, or with another git revision.
 
@@ -32,7 +41,7 @@ def command(
     from compiler.planning.views import objects_text
     from compiler.workflow import diff
 
-    stack = options.open_stack(stack_path)
+    stack = options.open_stack(stack_path, override_policy)
     with output.taking_long(f"rendering, and comparing with {against}"):
         result = diff(
             paths,

@@ -44,7 +44,7 @@ def command(
 
     if out:
         _place(out)
-    stack = options.open_stack(stack_path)
+    stack = options.open_stack(stack_path, arguments["override_policy"])
     with output.taking_long(f"planning set {stack.set_name} on {', '.join(stack.targets)}"):
         planned = plan(
             paths,

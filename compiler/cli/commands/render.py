@@ -15,9 +15,12 @@ from compiler.cli import options, output
 )
 @options.every_target_option
 @options.target_option
+@options.override_policy_option
 @options.format_option("text", "json")
 @options.override_options
-def command(paths, stack_path, out, every_target, only, format, **overrides) -> int:
+def command(
+    paths, stack_path, out, every_target, only, format, override_policy, **overrides
+) -> int:
     """Write the native artifacts of PATHs (default: the stack's inputs); no cluster needed.
 
     \b
@@ -28,7 +31,7 @@ def command(paths, stack_path, out, every_target, only, format, **overrides) -> 
     """
     from compiler.workflow import render
 
-    stack = options.open_stack(stack_path)
+    stack = options.open_stack(stack_path, override_policy)
     with output.taking_long("rendering"):
         rendering = render(
             paths,

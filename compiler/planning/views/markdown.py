@@ -12,6 +12,7 @@ from compiler.planning.views.wording import (
     SIGNS,
     explanations,
     field_lines,
+    has_several_reasons,
     headline,
     next_steps,
     sums,
@@ -118,7 +119,8 @@ def _full(change: WorkChange) -> str | None:
     if not shown:
         return None
     sign = SIGNS[change.action].strip()
-    content = [line for item in shown for line in _diff_lines(item)]
+    reasons = has_several_reasons(change)
+    content = [line for item in shown for line in _diff_lines(item, reasons)]
     fence = "`" * max(3, 1 + max(_longest_ticks(line) for line in content))
     lines = [
         f"<details><summary>{html.escape(visible(f'{sign} {title(change)}'))}</summary>",
@@ -133,10 +135,10 @@ def _full(change: WorkChange) -> str | None:
     return "\n".join(lines)
 
 
-def _diff_lines(item: ObjectChange) -> Iterator[str]:
+def _diff_lines(item: ObjectChange, reasons: bool) -> Iterator[str]:
     yield f"{_DIFF_SIGNS.get(SIGNS[item.action], '!')} {visible(item.path)}"
     for field in item.fields:
-        for mark, text in field_lines(field):
+        for mark, text in field_lines(field, reasons=reasons):
             yield f"{_DIFF_SIGNS.get(mark, ' ')}   {visible(text)}"
 
 

@@ -11,6 +11,7 @@ from compiler.planning.views.wording import (
     SIGNS,
     explanations,
     field_lines,
+    has_several_reasons,
     headline,
     next_steps,
     sums,
@@ -90,14 +91,14 @@ def _work(page: _Page, change: WorkChange, details: bool) -> None:
         page.add(line, indent=4)
     if details:
         for item in change.objects:
-            _object(page, item, 4)
+            _object(page, item, 4, reasons=has_several_reasons(change))
 
 
-def _object(page: _Page, item: ObjectChange, indent: int) -> None:
+def _object(page: _Page, item: ObjectChange, indent: int, *, reasons: bool = False) -> None:
     if item.action is Action.NOOP:
         return
     sign = SIGNS[item.action]
     page.add(item.path, indent=indent, mark=sign, code=_COLOURS.get(sign, ""))
     for field in item.fields:
-        for mark, text in field_lines(field):
+        for mark, text in field_lines(field, reasons=reasons):
             page.add(text, indent=indent + 4, mark=mark, code=_COLOURS.get(mark, ""))

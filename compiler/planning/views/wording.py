@@ -135,8 +135,8 @@ def _candidate(row: PlacementRow) -> str:
     return f"{row.target}{wanted}" + (f" ({', '.join(facts)})" if facts else "")
 
 
-def field_lines(change: FieldChange) -> Iterator[tuple[str, str]]:
-    """(sign, text) lines of one field's difference."""
+def field_lines(change: FieldChange, *, reasons: bool = False) -> Iterator[tuple[str, str]]:
+    """(sign, text) lines of one field's difference, with `reasons` also what it comes from."""
     label = change.path or "text"
     if change.lines:
         yield "~", f"{label}:"
@@ -149,8 +149,13 @@ def field_lines(change: FieldChange) -> Iterator[tuple[str, str]]:
         yield "-", f"{label}: {_value(change.before)}"
     else:
         yield "~", f"{label}: {_value(change.before)} -> {_value(change.after)}"
-    for item in change.because:
+    for item in change.because if reasons else ():
         yield " ", f"  {because_words(item)}"
+
+
+def has_several_reasons(change: WorkChange) -> bool:
+    """Whether it is worth saying at each field which of the work's reasons is its own."""
+    return len(change.because) > 1
 
 
 def because_words(item: Because) -> str:
