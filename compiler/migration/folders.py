@@ -25,8 +25,9 @@ LARGEST = 4 << 20
 _PART = 16
 _AHEAD = 4
 _FEW = 40
-_MAGIC = re.compile(rb"#SBATCH|#SLURM|^[^#\n]*\bsbatch\b[^\n]*\s(?:--dep|-d)", re.MULTILINE)
-"""What a script has, or one that submits scripts which wait for one another."""
+_MAGIC = (b"#SBATCH", b"#SLURM")
+_CHAIN = re.compile(rb"^[^#\n]*\bsbatch\b[^\n]*\s(?:--dep|-d)", re.MULTILINE)
+"""What a driver has that submits scripts which wait for one another."""
 _HEAD = 1 << 16
 
 
@@ -60,7 +61,11 @@ def _has_directives(path: Path) -> bool:
             data = file.read(_HEAD)
     except OSError:
         return True  # it will be reported
-    return b"\0" not in data[:1024] and _MAGIC.search(data) is not None
+    if b"\0" in data[:1024]:
+        return False
+    if any(magic in data for magic in _MAGIC):
+        return True
+    return b"sbatch" in data and _CHAIN.search(data) is not None
 
 
 def place(scripts: Sequence[str], roots: Sequence[str], out: str | None) -> list[Job]:

@@ -15,7 +15,7 @@ from compiler.migration.reporting import html_page, markdown
 from compiler.migration.reporting.summary import Summary
 from compiler.migration.result import Status
 from compiler.migration.settings import Settings
-from compiler.workflow import load_stack, migrate, migrate_script, migration_settings
+from compiler.workflow import load_stack, migrate, migrate_script, migration_settings, write_report
 
 GOOD = "#!/bin/bash\n#SBATCH --time=10\n./x\n"
 BAD = "#!/bin/bash\n#SBATCH --nodes=N\n./x\n"
@@ -239,3 +239,18 @@ def test_the_copy_of_a_kept_script_has_no_secret(scripts: Path, capsys: pytest.C
     written = [path.read_text() for path in Path("out").iterdir()] + [capsys.readouterr().out]
     assert not any(token in text for text in written)
     assert 'export HF_TOKEN="${HF_TOKEN}"\n' in Path("out/s.kept.sh").read_text()
+
+
+def test_the_page_has_what_the_text_has(scripts: Path):
+    (scripts / "d.sh").write_text(
+        "#!/bin/bash\n#SBATCH --ntasks=1 --comment='<b>|`x`'\n"
+        "export HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz0123\nsrun python '<script>'\n"
+    )
+    pieces: list[str] = []
+    stream = type("Stream", (), {"write": lambda _, text: pieces.append(text)})()
+    write_report(migrate(["scripts/d.sh"]).results, "html", stream, single=True)
+    page = "".join(pieces)
+    assert "hf_abc" not in page and "<script>" not in page and "<b>" not in page
+    for text in ("Changed in the text", "<code>srun</code>", "HF_TOKEN", "Scripts: 1"):
+        assert text in page
+    assert "<span>name: d</span>" in page

@@ -93,6 +93,32 @@ class Summary:
         lines.append(f"with secrets in the text: {self.with_secrets}")
         return "\n".join(lines) + "\n"
 
+    def tables(self) -> Iterator[tuple[str, list[tuple[Any, ...]]]]:
+        """(title, rows) of everything that is counted."""
+        rows: list[tuple[Any, ...]] = [
+            (name, count, f"{100 * count / self.total:.1f} %") for name, count in self.statuses()
+        ]
+        yield f"Scripts: {self.total}", rows
+        yield (
+            "Directives",
+            [
+                (str(outcome), self.by_outcome[str(outcome)])
+                for outcome in Outcome
+                if self.by_outcome[str(outcome)]
+            ],
+        )
+        yield "Why scripts are kept", _most(self.reasons)
+        needs = [(f"{kind} {text}", count) for (kind, text), count in _most(self.needs)]
+        yield "What they need most", needs
+        yield (
+            "To look at",
+            [
+                ("names that several tasks have", self.shared_names),
+                ("with decisions to make", self.with_decisions),
+                ("with secrets in the text", self.with_secrets),
+            ],
+        )
+
     def data(self) -> dict[str, Any]:
         return {
             "scripts": self.total,
