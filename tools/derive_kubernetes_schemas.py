@@ -56,10 +56,14 @@ KINDS = {
     "rbac.authorization.k8s.io/v1": ("ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"),
     "resource.k8s.io/v1": ("ResourceClaim", "ResourceClaimTemplate"),
     "scheduling.k8s.io/v1": ("PriorityClass",),
+    # Kubernetes' own gangs: each of the first versions has another form
+    "scheduling.k8s.io/v1alpha1": ("Workload",),
+    "scheduling.k8s.io/v1alpha2": ("PodGroup",),
     "storage.k8s.io/v1": ("StorageClass",),
 }
-# What the server writes is no part of a manifest.
-SERVER_OWNED = {"status", "managedFields"}
+# What the server writes is no part of a manifest: `status` of an object, not of what has one.
+SERVER_OWNED = {"managedFields"}
+STATUS = "status"
 SCALARS = {
     "io.k8s.apimachinery.pkg.api.resource.Quantity": "quantity",
     "io.k8s.apimachinery.pkg.util.intstr.IntOrString": "intstr",
@@ -124,9 +128,9 @@ def derive(definitions: Mapping[str, dict], enums: Mapping[str, object]) -> tupl
             continue
         types[name] = {}
         definition = definitions[full_names[name]]
-        required = definition.get("required", ())
-        for field, schema in sorted(definition.get("properties", {}).items()):
-            if field in SERVER_OWNED:
+        required, properties = definition.get("required", ()), definition.get("properties", {})
+        for field, schema in sorted(properties.items()):
+            if field in SERVER_OWNED or (field == STATUS and "metadata" in properties):
                 continue
             text, used = shape(schema, definitions)
             pending.extend(used)

@@ -19,27 +19,29 @@ DIAGNOSTIC = {
     SupportLevel.REFUSED: "field-refused",
 }
 
+_SERVICE = "service:\n  readiness_probe: /\n  ports: 80\n"
+
 # row -> (task text after `run`, stack text after the targets, line of the position)
 USES = {
     "envs.SKYPILOT_DOCKER_*": "envs:\n  SKYPILOT_DOCKER_USERNAME: a\n"
     "  SKYPILOT_DOCKER_PASSWORD: b\n  SKYPILOT_DOCKER_SERVER: c\n",
     "file_mounts (URL)": "file_mounts:\n  /data: s3://bucket/x\n",
     "file_mounts (storage)": "file_mounts:\n  /data: {source: s3://bucket, mode: MOUNT}\n",
-    "volumes": "volumes:\n  /data: mine\n",
-    "service": "service:\n  readiness_probe: /\n  ports: 80\n",
+    "service": _SERVICE,
+    "service.load_balancing_policy": f"{_SERVICE}  load_balancing_policy: round_robin\n",
+    "service.load_balancer": f"{_SERVICE}  load_balancer: {{stream_timeout_seconds: 9}}\n",
     "pool": "pool:\n  workers: 2\n",
     "event_callback": "event_callback: echo\n",
     "inputs": "inputs: {s3://a: 1}\n",
     "outputs": "outputs: {s3://a: 1}\n",
     "api_server_access": "api_server_access: true\n",
     "config.hooks": "config:\n  hooks: [{run: echo}]\n",
+    "config.hooks (stop)": "config:\n  hooks: [{run: echo, events: [stop]}]\n",
     "config.kubernetes.provision_timeout": "config:\n  kubernetes: {provision_timeout: 5}\n",
     "config.kubernetes.kueue.admission_timeout": "config:\n"
     "  kubernetes: {kueue: {local_queue_name: a, admission_timeout: 5}}\n",
-    "config.kubernetes.dws": "config:\n  kubernetes: {dws: {enabled: true}}\n",
     "config.kubernetes.remote_identity (SERVICE_ACCOUNT, LOCAL_CREDENTIALS)": "config:\n"
     "  kubernetes: {remote_identity: SERVICE_ACCOUNT}\n",
-    "config.kubernetes.enable_docker": "config:\n  kubernetes: {enable_docker: true}\n",
     "config.docker": "config:\n  docker: {run_options: [--rm]}\n",
     "config.nvidia_gpus": "config:\n  nvidia_gpus: {disable_ecc: true}\n",
     "config.triplane.native_script": "config:\n  triplane: {native_script: job.sh}\n",
@@ -49,28 +51,30 @@ USES = {
     "resources.memory (N+)": "resources:\n  memory: 4+\n",
     "resources.accelerators (fraction)": "resources:\n  accelerators: L4:0.5\n",
     "resources.accelerator_args": "resources:\n  accelerator_args: {tpu_vm: true}\n",
-    "resources.use_spot": "resources:\n  use_spot: true\n",
+    "resources.use_spot (no label)": "resources:\n  use_spot: true\n",
     "resources.job_recovery": "resources:\n  job_recovery: failover\n",
     "resources.disk_tier": "resources:\n  disk_tier: high\n",
-    "resources.network_tier (best)": "resources:\n  network_tier: best\n",
     "resources.local_disk": "resources:\n  local_disk: nvme:100\n",
-    "resources.ports": "resources:\n  ports: 8080\n",
     "resources.image_id (machine image)": "resources:\n  infra: k8s\n"
     "  image_id: skypilot:gpu-ubuntu\n",
     "resources.autostop": "resources:\n  autostop: 10\n",
     "resources.priority": "resources:\n  priority: 5\n",
 }
 STACK_USES = {
-    "config.kubernetes.auto_mounts": "auto_mounts: [{volume_name: a, mount_paths: [/a]}]",
     "config.kubernetes.post_provision_runcmd": "post_provision_runcmd: [echo]",
-    "config.kubernetes.rdma": "rdma: {mode: sriov, resource: a/b, networks: n}",
     "config.kubernetes.allowed_nodes.ips": "allowed_nodes: {ips: [10.0.0.1]}",
 }
 ELSEWHERE = {
     "group",
     "group (joined later)",
     "pipeline",
-    "volume",
+    "volume (cleanup_on_deletion)",
+    "config.kubernetes.dws (no GKE)",
+    "service (several nodes)",
+    "service.tls",
+    "service.replica_policy (spot)",
+    "service.replica_policy (min_replicas: 0)",
+    "resources.job_recovery (no JobSet)",
     "resources.volumes",
     "resources.autostop (without run)",
 }
@@ -99,6 +103,8 @@ def test_every_loss_of_the_table_is_tried_here():
 def test_no_loss_is_silent(row):
     task = "run: x\n" + USES[row]
     found = [item for item in findings(task) if item[0].startswith("field-")]
+    if row.startswith("service."):
+        found = found[1:]  # the first is about the service itself
     level = SUPPORT[row].level
     assert [item[0] for item in found] == [DIAGNOSTIC[level]]
     assert SUPPORT[row].note in found[0][2]
@@ -121,6 +127,43 @@ def test_no_loss_of_the_stack_is_silent(row):
 def test_a_task_that_only_keeps_nodes_cannot_stop_by_itself():
     codes = [item[0] for item in findings("setup: x\nresources: {autostop: 10}\n")]
     assert codes == ["field-refused"]
+
+
+def test_what_of_a_service_is_lost_is_said():
+    task = """\
+run: x
+num_nodes: 2
+resources: {use_spot: true, ports: 80}
+service:
+  readiness_probe: /
+  tls: {keyfile: k, certfile: c}
+  replica_policy:
+    {min_replicas: 0, max_replicas: 2, target_qps_per_replica: 1, spot_placer: dynamic_fallback}
+"""
+    stack = STACK.replace("labels: skypilot", "labels: gke, metrics: {requests_per_second: a}")
+    said = [item[2].partition(": ")[2] for item in findings(task, stack)]
+    rows = (
+        "service (several nodes)",
+        "service",
+        "service.tls",
+        "service.replica_policy (min_replicas: 0)",
+        "service.replica_policy (spot)",
+    )
+    assert sorted(said) == sorted(SUPPORT[row].note for row in rows)
+
+
+def test_flex_start_is_googles_or_kueues():
+    task = "run: x\nconfig:\n  kubernetes: {dws: {enabled: true}}\n"
+    assert [item[0] for item in findings(task)] == ["field-refused"]
+    for known in ("labels: gke", "queue: {kind: kueue, name: a}"):
+        assert findings(task, STACK.replace("labels: skypilot", known)) == []
+
+
+def test_several_ranks_are_not_started_again_without_jobset():
+    task = "run: x\nnum_nodes: 2\nresources: {job_recovery: failover}\n"
+    assert [item[0] for item in findings(task)] == ["recovery-needs-jobset"]
+    stack = STACK.replace("labels:", 'jobset: "0.12", labels:')
+    assert [item[0] for item in findings(task, stack)] == ["field-changed"]
 
 
 def test_what_changes_nothing_says_nothing():

@@ -66,10 +66,18 @@ TASK: Rows = {
         [["A"], ["secrets:other.A"], {"a-b": "x"}, {"A": ["x"]}, "A"],
     ),
     "managed_secrets": (
-        [["A", "personal.B", "a-b"], [{"A": {"mount_path": "~/k"}}], {"A": {"mount_path": "/k"}}],
-        [[1], ["a b"], [{"A": None}], [{"A": {}, "B": {}}], [{"A": {"path": "/k"}}], "A"],
+        [["A", "personal.B", "a-b"], [{"A": {"mount_path": "~/k"}}]],
+        [
+            {"A": {"mount_path": "/k"}},
+            [1],
+            ["a b"],
+            [{"A": None}],
+            [{"A": {}, "B": {}}],
+            [{"A": {"path": "/k"}}],
+            "A",
+        ],
     ),
-    "managed_secrets.<A>.mount_path": (["/k"], ["", 5]),
+    "managed_secrets.[].<A>.mount_path": (["/k"], ["", 5]),
     # workdir
     "workdir": (
         [".", "~/x", {"url": "https://h/r.git"}, "$DIR", None],
@@ -805,8 +813,20 @@ STACK |= {
             ),
             "queue.kind": (["kueue"], ["slurm"]),
             "queue.name": (["team-a"], ["Team", 5]),
+            "queue.topology": (
+                [{"required": "rack"}],
+                [{}, {"required": "rack", "preferred": "zone"}, {"near": "rack"}, "rack"],
+            ),
+            "queue.topology.required": (["topology.kubernetes.io/zone"], ["", 5]),
+            "queue.topology.preferred": (["topology.kubernetes.io/zone"], ["", 5]),
+            "queue.topology.unconstrained": ([True], [False, "yes"]),
+            "network": (["efa", {"kind": "efa"}], ["ib", {"hugepages": "1Gi"}, {"kind": "x"}]),
+            "network.kind": (["gke", "coreweave", "nebius", "together", "oci"], ["EFA", 5]),
+            "network.hugepages": (["5120Mi", "10Gi"], ["5G", "0Mi", 5]),
+            "pod_security": (["privileged", "baseline", "restricted"], ["none", True]),
             "jobset": (["0.12", "0.12.0"], [0.12, "latest"]),
             "gang": (["none", "jobset", "volcano", "kai", "core"], ["coscheduling"]),
+            "gang_queue": (["research"], ["", 5]),
             "helper_image": (["r.io/h:1"], ["", 5]),
             "files": (
                 [{"git": "https://h/r"}],
@@ -820,7 +840,12 @@ STACK |= {
             "storage_classes.<gp3>.access_modes": ([["ReadWriteMany"]], [["RWX"], []]),
             "storage_classes.<gp3>.default": BOOLS,
             "ttl_seconds_after_finished": ([0, 3600], [-1, "1h"]),
-            "metrics": (["none", "annotations", "pod-monitor"], ["prometheus", True]),
+            "metrics": (
+                ["annotations", {"scrape": "none", "requests_per_second": "x"}],
+                ["prometheus", {}, {"qps": "x"}, True],
+            ),
+            "metrics.scrape": (["none", "annotations", "pod-monitor"], ["prometheus", True]),
+            "metrics.requests_per_second": (["http_requests_per_second"], ["", "a b", 5]),
         }
     ).items()
 }
@@ -836,7 +861,11 @@ SLURM_TARGET: Rows = {
             "identity_file": (["~/.ssh/id"], ["", 5]),
             "workdir": (["/shared"], ["", 5]),
             "tmpdir": (["/tmp"], ["", 5]),
-            "gres": (["typed", "untyped", "gpus-per-node", "gpus-per-node-untyped"], ["none", True]),
+            "gres": (
+                ["typed", "untyped", "gpus-per-node", "gpus-per-node-untyped"],
+                ["none", True],
+            ),
+            "user_namespaces": BOOLS,
             "gres_types": ([{"A100-80GB": "nvidia_a100-sxm4-80gb"}, {}], [{"A100": "a b"}, "a100"]),
             "memory": (["consumable", "ignored"], [True, "yes"]),
             "accounting": BOOLS,

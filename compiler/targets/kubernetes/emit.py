@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from compiler.rendering.artifact import Artifact, ArtifactKind
 from compiler.rendering.environment import render
-from compiler.targets.kubernetes.lower import Manifest
+from compiler.targets.kubernetes.manifest import Manifest
 
 
 def emit(folder: str, manifest: Manifest) -> Artifact:
@@ -15,4 +15,3 @@ def emit(folder: str, manifest: Manifest) -> Artifact:
         kind=ArtifactKind.MANIFEST,
         name=manifest.address,
     )
-

@@ -34,7 +34,11 @@ _PROTECTED: tuple[Path, ...] = (
 )
 # What only a task with several ranks keeps to itself: its barrier.
 _PROBES = ("startupProbe", "readinessProbe")
-_TEMPLATE: Path = ("spec", "template")
+_TEMPLATES: Mapping[str, Path] = {
+    "Job": ("spec", "template"),
+    "Deployment": ("spec", "template"),
+    "JobSet": ("spec", "replicatedJobs", 0, "template", "spec", "template"),
+}
 
 Locate = Callable[[Path, bool], Span | None]
 
@@ -79,13 +83,19 @@ def dotted(path: Path) -> str:
     return text
 
 
+def template_path(body: Mapping) -> Path | None:
+    """Where the pods of a workload are described, None for what has none."""
+    return _TEMPLATES.get(str(body.get("kind")))
+
+
 def locator(job: Job, settings: Settings, body: Mapping) -> Locate:
     """Where the value at a path of one of the job's objects was written."""
 
     def locate(path: Path, at_key: bool) -> Span | None:
-        if body.get("kind") == "Job" and path[: len(_TEMPLATE)] == _TEMPLATE:
-            below = path[len(_TEMPLATE) :]
-            span = written_at(settings.pod_config, body["spec"]["template"], below, at_key)
+        template = template_path(body)
+        if template is not None and path[: len(template)] == template:
+            below = path[len(template) :]
+            span = written_at(settings.pod_config, _at(body, template), below, at_key)
             if span is not None:
                 return span
             path = below

@@ -5,9 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from compiler.diagnostics import Code, Diagnostic, Span
+from compiler.diagnostics.codes.kubernetes_features import RECOVERY_NEEDS_JOBSET
 from compiler.diagnostics.codes.targets import FIELD_CHANGED, FIELD_IGNORED, FIELD_REFUSED
 from compiler.model import Resources, Stack, TargetSpec, Task
-from compiler.targets.interface import SupportLevel
+from compiler.model.service import Service
+from compiler.targets.interface import Job, SupportLevel
+from compiler.targets.kubernetes.kueue import needs_gke
+from compiler.targets.kubernetes.recovery import recovers
+from compiler.targets.kubernetes.serving import scales
+from compiler.targets.kubernetes.settings import Settings
+from compiler.targets.kubernetes.spot import SPOT_LABELS
 from compiler.targets.kubernetes.support import SUPPORT
 
 _CODES: Mapping[SupportLevel, Code] = {
@@ -15,11 +22,12 @@ _CODES: Mapping[SupportLevel, Code] = {
     SupportLevel.IGNORED: FIELD_IGNORED,
     SupportLevel.REFUSED: FIELD_REFUSED,
 }
+_OWN_CODES: Mapping[str, Code] = {"resources.job_recovery (no JobSet)": RECOVERY_NEEDS_JOBSET}
 
 
 def losses(task: Task, resources: Resources, target: TargetSpec) -> Iterator[Diagnostic]:
     """What this candidate of the task loses, or is refused for, on Kubernetes."""
-    for field, span in (*_task_uses(task), *_resource_uses(task, resources)):
+    for field, span in (*_task_uses(task), *_resource_uses(task, resources, target)):
         yield from _diagnostic(field, span, target)
 
 
@@ -42,7 +50,7 @@ def stack_losses(stack: Stack, target: TargetSpec) -> Iterator[Diagnostic]:
 
 def _diagnostic(field: str, span: Span, target: TargetSpec) -> Iterator[Diagnostic]:
     row = SUPPORT[field]
-    code = _CODES.get(row.level)
+    code = _OWN_CODES.get(field) or _CODES.get(row.level)
     if code is not None:
         shown = field.partition(" (")[0]
         yield code.at(
@@ -58,6 +66,8 @@ def _task_uses(task: Task) -> Iterator[tuple[str, Span]]:
     for key in ("event_callback", "inputs", "outputs", "service", "pool"):
         if key in task.given:
             yield key, task.origin.key_span(key)
+    if task.service is not None:
+        yield from _service_uses(task, task.service)
     if "api_server_access" in task.given and task.api_server_access:
         yield "api_server_access", task.origin.key_span("api_server_access")
     for mount in task.file_mounts:
@@ -65,16 +75,16 @@ def _task_uses(task: Task) -> Iterator[tuple[str, Span]]:
             yield "file_mounts (URL)", mount.origin.span()
     for storage in task.storage:
         yield "file_mounts (storage)", storage.origin.key_span()
-    for volume in task.volumes:
-        yield "volumes", volume.origin.key_span()
     for place, names in (("envs", task.envs), ("secrets", task.secrets)):
         for name in names:
             if name.startswith("SKYPILOT_DOCKER_"):
                 yield "envs.SKYPILOT_DOCKER_*", task.origin.key_span(place, name)
                 break
     config = task.origin.child("config")
-    if task.hooks:
-        yield "config.hooks", config.key_span("hooks")
+    for number, hook in enumerate(task.hooks):
+        only_stops = set(hook.events) == {"stop"}
+        row = "config.hooks (stop)" if only_stops else "config.hooks"
+        yield row, config.key_span("hooks", number, "events" if only_stops else "run")
     if task.native_script is not None:
         yield "config.triplane.native_script", config.key_span("triplane", "native_script")
     for key in ("docker", "nvidia_gpus"):
@@ -86,6 +96,29 @@ def _task_uses(task: Task) -> Iterator[tuple[str, Span]]:
             yield field, config.key_span("kubernetes", *path)
 
 
+def _service_uses(task: Task, service: Service) -> Iterator[tuple[str, Span]]:
+    origin, written = service.origin, _written(task, "service")
+    if task.num_nodes > 1:
+        yield "service (several nodes)", task.origin.key_span("num_nodes")
+    for key in ("tls", "load_balancing_policy", "load_balancer"):
+        if written.get(key) is not None:
+            yield f"service.{key}", origin.key_span(key)
+    policy = written.get("replica_policy")
+    if not isinstance(policy, Mapping):
+        return
+    for key in ("dynamic_ondemand_fallback", "base_ondemand_fallback_replicas", "spot_placer"):
+        if policy.get(key):
+            yield "service.replica_policy (spot)", origin.key_span("replica_policy", key)
+    if service.replica_policy.min_replicas == 0 and scales(service.replica_policy):
+        span = origin.key_span("replica_policy", "min_replicas")
+        yield "service.replica_policy (min_replicas: 0)", span
+
+
+def _written(task: Task, key: str) -> Mapping:
+    value = task.origin.document.data.get(key)
+    return value if isinstance(value, Mapping) else {}
+
+
 def _kubernetes_uses(config: Mapping) -> Iterator[tuple[str, tuple[str, ...]]]:
     """(row, path below it) for a `kubernetes` section of the task or the stack."""
     prefix = "config.kubernetes"
@@ -94,17 +127,11 @@ def _kubernetes_uses(config: Mapping) -> Iterator[tuple[str, tuple[str, ...]]]:
     kueue = config.get("kueue")
     if isinstance(kueue, Mapping) and kueue.get("admission_timeout") is not None:
         yield f"{prefix}.kueue.admission_timeout", ("kueue", "admission_timeout")
-    dws = config.get("dws")
-    if isinstance(dws, Mapping) and dws.get("enabled"):
-        yield f"{prefix}.dws", ("dws",)
-    if config.get("enable_docker"):
-        yield f"{prefix}.enable_docker", ("enable_docker",)
     nodes = config.get("allowed_nodes")
     if isinstance(nodes, Mapping) and nodes.get("ips"):
         yield f"{prefix}.allowed_nodes.ips", ("allowed_nodes", "ips")
-    for key in ("auto_mounts", "post_provision_runcmd", "rdma"):
-        if config.get(key):
-            yield f"{prefix}.{key}", (key,)
+    if config.get("post_provision_runcmd"):
+        yield f"{prefix}.post_provision_runcmd", ("post_provision_runcmd",)
     if config.get("remote_identity") in ("SERVICE_ACCOUNT", "LOCAL_CREDENTIALS"):
         yield (
             f"{prefix}.remote_identity (SERVICE_ACCOUNT, LOCAL_CREDENTIALS)",
@@ -112,17 +139,17 @@ def _kubernetes_uses(config: Mapping) -> Iterator[tuple[str, tuple[str, ...]]]:
         )
 
 
-def _resource_uses(task: Task, resources: Resources) -> Iterator[tuple[str, Span]]:
+def _resource_uses(
+    task: Task, resources: Resources, target: TargetSpec
+) -> Iterator[tuple[str, Span]]:
     def use(key: str, variant: str = "") -> tuple[str, Span]:
         name = f"resources.{key} ({variant})" if variant else f"resources.{key}"
         return name, resources.origin_of(key).key_span()
 
     given = resources.given
-    for key in ("accelerator_args", "disk_tier", "local_disk", "ports", "priority", "volumes"):
+    for key in ("accelerator_args", "disk_tier", "local_disk", "priority", "volumes"):
         if key in given and (key == "volumes" or getattr(resources, key) not in (None, (), {})):
             yield use(key)
-    if resources.use_spot:
-        yield use("use_spot")
     if resources.cpus is not None and resources.cpus.at_least:
         yield use("cpus", "N+")
     if resources.memory is not None and resources.memory.at_least:
@@ -132,13 +159,29 @@ def _resource_uses(task: Task, resources: Resources) -> Iterator[tuple[str, Span
         yield "resources.accelerators (fraction)", resources.origin_of(written).key_span()
     if resources.instance_type is not None and "--" in resources.instance_type:
         yield use("instance_type", "of the form 4CPU--16GB")
-    if resources.network_tier == "best":
-        yield use("network_tier", "best")
     image = resources.image
     if image is not None and image.docker is None:
         yield use("image_id", "machine image")
-    recovery = resources.job_recovery
-    if recovery is not None and (recovery.strategy or "").lower() != "none":
-        yield use("job_recovery")
+    if recovers(resources) is not None:
+        alone = task.num_nodes > 1 and target.options.get("jobset") is None
+        yield use("job_recovery", "no JobSet" if alone else "")
     if resources.autostop is not None:
         yield use("autostop", "" if task.run is not None else "without run")
+
+
+def spot_faults(resources: Resources, target: TargetSpec, scheme: str) -> Iterator[Diagnostic]:
+    """Spot capacity on nodes whose labels do not tell it."""
+    if resources.use_spot and scheme not in SPOT_LABELS:
+        span = resources.origin_of("use_spot").key_span()
+        yield from _diagnostic("resources.use_spot (no label)", span, target)
+
+
+def scheme_faults(job: Job, settings: Settings) -> Iterator[Diagnostic]:
+    """What the way in which the nodes are labelled rules out."""
+    yield from spot_faults(job.resources, job.target, settings.scheme)
+    if needs_gke(settings):
+        own = job.task.config.get("kubernetes")
+        written = isinstance(own, Mapping) and "dws" in own
+        origin = job.task.origin if written else job.stack.origin
+        span = origin.key_span("config", "kubernetes", "dws")
+        yield from _diagnostic("config.kubernetes.dws (no GKE)", span, job.target)

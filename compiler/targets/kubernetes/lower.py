@@ -3,35 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from compiler.diagnostics import Diagnostic, Diagnostics
 from compiler.diagnostics.codes import kubernetes as codes
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import metadata, pod_config
 from compiler.targets.kubernetes.accelerators import NoSelection, Selection, select
+from compiler.targets.kubernetes.additions import combined
+from compiler.targets.kubernetes.exposure import port_faults
+from compiler.targets.kubernetes.features import additions_of
 from compiler.targets.kubernetes.files import packed_files
-from compiler.targets.kubernetes.findings import as_diagnostics, protected_faults
+from compiler.targets.kubernetes.gang import gang_of, uses_jobset
+from compiler.targets.kubernetes.losses import scheme_faults
+from compiler.targets.kubernetes.manifest import Manifest
 from compiler.targets.kubernetes.metadata import Names
-from compiler.targets.kubernetes.pod import PodInput, pod_template
+from compiler.targets.kubernetes.pod import PodInput
 from compiler.targets.kubernetes.requests import node_request
 from compiler.targets.kubernetes.scripts import scripts
-from compiler.targets.kubernetes.secrets import SecretUse, external_secrets, secret_uses
-from compiler.targets.kubernetes.settings import Layer, Settings
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """One object: `file` is its name in the job's folder, `template` below templates/k8s/."""
-
-    file: str
-    template: str
-    body: dict[str, object]
-
-    @property
-    def address(self) -> str:
-        """`Job/llama-pretrain-1`."""
-        return f"{self.body['kind']}/{self.body['metadata']['name']}"  # type: ignore[index]
+from compiler.targets.kubernetes.secrets import external_secrets, secret_uses
+from compiler.targets.kubernetes.serving import in_front, service_faults
+from compiler.targets.kubernetes.settings import Settings
+from compiler.targets.kubernetes.workload import workload
 
 
 def lower(job: Job, settings: Settings, diagnostics: Diagnostics) -> list[Manifest]:
@@ -39,7 +31,7 @@ def lower(job: Job, settings: Settings, diagnostics: Diagnostics) -> list[Manife
 
     What cannot be expressed goes to `diagnostics`; what was lowered is then of no use.
     """
-    names = metadata.names_of(job)
+    names = metadata.names_of(job, uses_jobset(job))
     diagnostics.extend(metadata.too_long(job, names))
     diagnostics.extend(metadata.label_faults(job))
     diagnostics.extend(_text_faults(job))
@@ -52,24 +44,45 @@ def lower(job: Job, settings: Settings, diagnostics: Diagnostics) -> list[Manife
                 target=job.target.key,
             )
         )
+    diagnostics.extend(scheme_faults(job, settings))
+    diagnostics.extend(port_faults(job))
+    diagnostics.extend(service_faults(job, settings))
     if diagnostics.has_errors:
         return []
     secrets = secret_uses(job, names.secrets, diagnostics)
-    manifests = [
-        _config_map(
-            job,
-            settings,
-            "scripts.yaml",
-            names.scripts,
-            data=scripts(job, settings, names, secrets),
-        )
-    ]
+    selection = selection_of(job, settings, diagnostics)
+    gang = gang_of(job, settings)
+    added = combined(
+        (additions_of(job, settings, names, selection, secrets, diagnostics), gang.pods)
+    )
+    texts = scripts(job, settings, names, secrets, added)
     files = packed_files(job, diagnostics)
+    if not job.ends:
+        # what is served goes on with the old texts until the new ones are in place
+        names = metadata.versioned(names, texts, files)
+    manifests = [_config_map(job, settings, "scripts.yaml", names.scripts, data=texts)]
     if files:
         manifests.append(_config_map(job, settings, "files.yaml", names.files, binary_data=files))
     manifests += _external_secrets(job, settings)
-    manifests += _services(job, settings, names)
-    manifests.append(_job(job, settings, names, secrets, bool(files), diagnostics))
+    if job.ends:
+        manifests += _services(job, settings, names)
+    manifests += added.manifests
+    pod = PodInput(
+        job=job,
+        settings=settings,
+        names=names,
+        request=node_request(job.resources),
+        selection=selection,
+        secrets=tuple(secrets),
+        has_files=bool(files),
+        added=added,
+        taken_paths=pod_config.mount_paths(settings.pod_config),
+        host_network=bool(added.spec.get("hostNetwork"))
+        or pod_config.uses_host_network(settings.pod_config),
+    )
+    manifests.append(workload(pod, gang, diagnostics))
+    if job.task.service is not None:
+        manifests += in_front(job, settings, names)
     return manifests
 
 
@@ -113,71 +126,6 @@ def selection_of(job: Job, settings: Settings, diagnostics: Diagnostics) -> Sele
             )
         )
         return None
-
-
-def _job(
-    job: Job,
-    settings: Settings,
-    names: Names,
-    secrets: list[SecretUse],
-    has_files: bool,
-    diagnostics: Diagnostics,
-) -> Manifest:
-    layers = settings.pod_config
-    generated = pod_template(
-        PodInput(
-            job=job,
-            settings=settings,
-            names=names,
-            request=node_request(job.resources),
-            selection=selection_of(job, settings, diagnostics),
-            secrets=tuple(secrets),
-            has_files=has_files,
-            taken_paths=pod_config.mount_paths(layers),
-            host_network=pod_config.uses_host_network(layers),
-        )
-    )
-    template = generated
-    if layers:
-        for layer in layers:
-            diagnostics.extend(_doubles(layer, job, settings))
-        template = pod_config.merged_pod(generated, layers, settings.version, diagnostics)
-        diagnostics.extend(protected_faults(settings, generated, template, job.target.key))
-    spec: dict[str, object] = {
-        "completionMode": "Indexed",
-        "completions": job.task.num_nodes,
-        "parallelism": job.task.num_nodes,
-        # one rank that fails ends the others: a gang is restarted whole or not at all
-        "backoffLimit": 0,
-    }
-    if settings.ttl is not None:
-        spec["ttlSecondsAfterFinished"] = settings.ttl
-    body: dict[str, object] = {
-        "apiVersion": "batch/v1",
-        "kind": "Job",
-        "metadata": metadata.object_metadata(
-            job,
-            settings,
-            names.job,
-            labels=metadata.job_labels(job, settings),
-            annotations={
-                metadata.SPEC_DIGEST: job.spec_digest,
-                metadata.FILES_DIGEST: job.files_digest,
-            },
-        ),
-        "spec": {**spec, "template": template},
-    }
-    return Manifest("job.yaml", "job.yaml.j2", body)
-
-
-def _doubles(layer: Layer, job: Job, settings: Settings) -> Iterator[Diagnostic]:
-    return as_diagnostics(
-        pod_config.doubles(layer, settings.version),
-        lambda path, at_key: layer.origin.span(*path),
-        target=job.target.key,
-        fallback=None,
-        address="pod_config",
-    )
 
 
 def _services(job: Job, settings: Settings, names: Names) -> Iterator[Manifest]:

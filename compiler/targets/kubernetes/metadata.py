@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.codes import kubernetes as codes
 from compiler.model import names
 from compiler.model.labels import label_problem
 from compiler.targets.interface import Job
+from compiler.targets.kubernetes import kueue
+from compiler.targets.kubernetes.jobset import SINGLE, child_name, longest_pod_name
 from compiler.targets.kubernetes.settings import Settings
 
 DOMAIN = "triplane.dev"
@@ -20,8 +24,7 @@ SPEC_DIGEST = f"{DOMAIN}/spec-digest"
 FILES_DIGEST = f"{DOMAIN}/files-digest"
 MANAGED_BY = "app.kubernetes.io/managed-by"
 JOB_NAME = "batch.kubernetes.io/job-name"
-QUEUE_NAME = "kueue.x-k8s.io/queue-name"
-PRIORITY_CLASS = "kueue.x-k8s.io/priority-class"
+QUEUE_NAME = kueue.QUEUE_NAME
 
 _LABEL_LIMIT = 63
 _RESERVED_PREFIXES = (f"{DOMAIN}/", "batch.kubernetes.io/", "controller-uid", "job-name")
@@ -38,18 +41,34 @@ class Names:
     scripts: str
     files: str
     secrets: str
+    jobset: str | None = None
 
 
-def names_of(job: Job) -> Names:
-    """All names; those that outlive a run (`secrets`) do not carry its number."""
+def names_of(job: Job, in_jobset: bool = False) -> Names:
+    """All names; those that outlive a run (`secrets`) do not carry its number. `job` is what
+    the pods say that they belong to, in a JobSet its child."""
     name = job.name
     return Names(
-        job=name,
+        job=child_name(name, SINGLE) if in_jobset else name,
+        jobset=name if in_jobset else None,
         service=name,
         ready_service=f"{name}-ready",
         scripts=f"{name}-scripts",
         files=f"{name}-files",
         secrets=secrets_name(job),
+    )
+
+
+def versioned(names: Names, texts: Mapping[str, str], files: Mapping[str, str]) -> Names:
+    """The same with the content of both ConfigMaps in their names, as they are immutable."""
+
+    def digest(data: Mapping[str, str]) -> str:
+        return hashlib.sha256(json.dumps(data, sort_keys=True).encode()).hexdigest()[:8]
+
+    return replace(
+        names,
+        scripts=f"{names.scripts}-{digest(texts)}",
+        files=f"{names.files}-{digest(files)}",
     )
 
 
@@ -60,8 +79,11 @@ def secrets_name(job: Job) -> str:
 
 def too_long(job: Job, derived: Names) -> Iterator[Diagnostic]:
     """The derived names that are no DNS labels any more."""
-    longest_host = f"{derived.job}-{job.task.num_nodes - 1}"
-    for what, name in (("host", longest_host), ("service", derived.ready_service)):
+    ranks = job.task.num_nodes
+    wanted = [("host", f"{derived.job}-{ranks - 1}"), ("service", derived.ready_service)]
+    if derived.jobset is not None:
+        wanted.append(("pod", longest_pod_name(derived.jobset, SINGLE, ranks)))
+    for what, name in wanted:
         if len(name) > names.DNS_LABEL_LIMIT:
             yield codes.NAME_TOO_LONG.at(
                 job.task.origin.span("name"),
@@ -104,20 +126,20 @@ def object_metadata(
     if settings.namespace is not None:
         body["namespace"] = settings.namespace
     body["labels"] = {**custom(settings, "labels"), **(labels or {}), **own_labels(job)}
-    annotated = {**custom(settings, "annotations"), **(annotations or {})}
+    own = {
+        key: value
+        for key, value in custom(settings, "annotations").items()
+        if not key.startswith(kueue.OF_PODS)
+    }
+    annotated = {**own, **(annotations or {})}
     if annotated:
         body["annotations"] = annotated
     return body
 
 
 def job_labels(job: Job, settings: Settings) -> dict[str, str]:
-    """The user's labels, and what Kueue wants to know."""
-    labels = dict(job.resources.labels)
-    if settings.queue is not None:
-        labels[QUEUE_NAME] = settings.queue
-        if job.resources.priority_class is not None:
-            labels[PRIORITY_CLASS] = job.resources.priority_class
-    return labels
+    """The user's labels, and those of the queue."""
+    return {**job.resources.labels, **kueue.job_labels(job, settings)}
 
 
 def is_reserved(key: str) -> bool:

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes.accelerators import Selection
-from compiler.targets.kubernetes.metadata import JOB_NAME
+from compiler.targets.kubernetes.additions import Addition
+from compiler.targets.kubernetes.metadata import JOB_NAME, Names
 from compiler.targets.kubernetes.settings import Settings
 
 HOST = "kubernetes.io/hostname"
@@ -25,7 +26,12 @@ def node_selector(job: Job, selection: Selection | None) -> dict[str, str]:
 
 
 def affinity(
-    job: Job, settings: Settings, selection: Selection | None, host_network: bool
+    job: Job,
+    settings: Settings,
+    names: Names,
+    selection: Selection | None,
+    added: Addition,
+    host_network: bool,
 ) -> dict[str, object]:
     """The pod's `affinity`, empty where it needs none."""
     result: dict[str, object] = {}
@@ -33,9 +39,12 @@ def affinity(
     if terms:
         required = {"nodeSelectorTerms": terms}
         result["nodeAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": required}
+    if added.pod_affinity:
+        near = [dict(item) for item in added.pod_affinity]
+        result["podAffinity"] = {"requiredDuringSchedulingIgnoredDuringExecution": near}
     if job.task.num_nodes > 1:
         whole_node = selection is not None and selection.whole_node
-        result["podAntiAffinity"] = _spread(job, required=whole_node or host_network)
+        result["podAntiAffinity"] = _spread(names, required=whole_node or host_network)
     return result
 
 
@@ -63,10 +72,10 @@ def _node_terms(allowed: Mapping[str, object], selection: Selection | None) -> l
     return [{"matchExpressions": [*required, item]} for item in alternatives]
 
 
-def _spread(job: Job, *, required: bool) -> dict[str, object]:
+def _spread(names: Names, *, required: bool) -> dict[str, object]:
     """Ranks on different nodes: a must where a rank takes a node's devices or its network."""
     term = {
-        "labelSelector": {"matchLabels": {JOB_NAME: job.name}},
+        "labelSelector": {"matchLabels": {JOB_NAME: names.job}},
         "topologyKey": HOST,
     }
     if required:

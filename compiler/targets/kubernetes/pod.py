@@ -7,14 +7,17 @@ from dataclasses import dataclass
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import metadata, placement
 from compiler.targets.kubernetes.accelerators import Selection
+from compiler.targets.kubernetes.additions import Addition
 from compiler.targets.kubernetes.metadata import Names
 from compiler.targets.kubernetes.pod_config import CONTAINER
+from compiler.targets.kubernetes.pod_security import RESTRICTED, RESTRICTED_CONTEXT
 from compiler.targets.kubernetes.requests import (
     NodeRequest,
     cpu_quantity,
     memory_quantity,
 )
 from compiler.targets.kubernetes.secrets import SecretUse
+from compiler.targets.kubernetes.serving import replica_probes
 from compiler.targets.kubernetes.settings import Settings
 
 SCRIPT_FOLDER = "/triplane/scripts"
@@ -38,6 +41,7 @@ class PodInput:
     selection: Selection | None
     secrets: tuple[SecretUse, ...]
     has_files: bool
+    added: Addition
     # mount paths that the user's pod_config brings, so that ours make room
     taken_paths: frozenset[str]
     host_network: bool
@@ -49,25 +53,28 @@ def pod_template(what: PodInput) -> dict[str, object]:
     labels = {
         **metadata.custom(settings, "labels"),
         **job.resources.labels,
+        **what.added.labels,
         **metadata.own_labels(job),
-        metadata.JOB_NAME: what.names.job,
     }
+    if job.ends:
+        labels[metadata.JOB_NAME] = what.names.job
     meta: dict[str, object] = {"labels": labels}
-    annotations = metadata.custom(settings, "annotations")
+    annotations = {**metadata.custom(settings, "annotations"), **what.added.annotations}
     if annotations:
         meta["annotations"] = annotations
     return {"metadata": meta, "spec": _pod_spec(what)}
 
 
 def _pod_spec(what: PodInput) -> dict[str, object]:
-    job, settings, selection = what.job, what.settings, what.selection
+    job, settings, selection, added = what.job, what.settings, what.selection, what.added
     spec: dict[str, object] = {
-        "restartPolicy": "Never",
-        "subdomain": what.names.service,
+        "restartPolicy": "Never" if job.ends else "Always",
         "terminationGracePeriodSeconds": _GRACE,
         # a namespace with many runs has many services: not a variable for each of them
         "enableServiceLinks": False,
     }
+    if job.ends:
+        spec["subdomain"] = what.names.service
     if settings.service_account is None:
         spec["automountServiceAccountToken"] = False
     else:
@@ -76,16 +83,21 @@ def _pod_spec(what: PodInput) -> dict[str, object]:
         spec["priorityClassName"] = job.resources.priority_class
     if what.host_network:
         spec["dnsPolicy"] = "ClusterFirstWithHostNet"
-    if selector := placement.node_selector(job, selection):
+    if selector := {**placement.node_selector(job, selection), **added.node_selector}:
         spec["nodeSelector"] = selector
-    if affinity := placement.affinity(job, settings, selection, what.host_network):
+    if affinity := placement.affinity(
+        job, settings, what.names, selection, added, what.host_network
+    ):
         spec["affinity"] = affinity
-    if selection is not None and selection.tolerations:
-        spec["tolerations"] = [dict(item) for item in selection.tolerations]
+    tolerations = (*(selection.tolerations if selection is not None else ()), *added.tolerations)
+    if tolerations:
+        spec["tolerations"] = [dict(item) for item in tolerations]
     volumes, mounts = _volumes(what)
+    if added.init_containers:
+        spec["initContainers"] = [dict(item) for item in added.init_containers]
     spec["containers"] = [_container(what, mounts)]
     spec["volumes"] = volumes
-    return spec
+    return {**spec, **added.spec}
 
 
 def _container(what: PodInput, mounts: list[dict]) -> dict[str, object]:
@@ -98,6 +110,8 @@ def _container(what: PodInput, mounts: list[dict]) -> dict[str, object]:
         "resources": _resources(what),
         "volumeMounts": mounts,
     }
+    if what.job.task.service is not None:
+        container.update(replica_probes(what.job, SCRIPT_FOLDER).container)
     if what.job.task.num_nodes > 1:
         # started, and so ready, means: setup is done (peers.sh has the barrier). Nothing asks again
         # while the task runs: no probe disturbs it, and a starved node unmakes no barrier.
@@ -107,16 +121,36 @@ def _container(what: PodInput, mounts: list[dict]) -> dict[str, object]:
             "timeoutSeconds": 5,
             "failureThreshold": _NEVER,
         }
-    return container
+    if context := _security(what):
+        container["securityContext"] = context
+    return {**container, **what.added.container}
+
+
+def _security(what: PodInput) -> dict[str, object]:
+    added = what.added
+    context: dict[str, object] = {}
+    if what.job.target.options.get("pod_security") == RESTRICTED:
+        context.update(RESTRICTED_CONTEXT)
+    if added.capabilities:
+        context["capabilities"] = {"add": list(added.capabilities)}
+    if added.privileged:
+        context["privileged"] = True
+    return context
 
 
 def _env(what: PodInput) -> list[dict[str, object]]:
     env: list[dict[str, object]] = [
         {"name": "TRIPLANE_POD_IP", "valueFrom": {"fieldRef": {"fieldPath": "status.podIP"}}}
     ]
+    if what.job.task.service is not None:
+        # each replica is a rank of its own
+        env.append({"name": "JOB_COMPLETION_INDEX", "value": "0"})
+        pod_name = {"fieldRef": {"fieldPath": "metadata.name"}}
+        env.append({"name": "SKYPILOT_SERVE_REPLICA_ID", "valueFrom": pod_name})
     if what.selection is None:
         # or a CUDA image would get all devices of the node it happens to be on
         env.append({"name": "NVIDIA_VISIBLE_DEVICES", "value": "none"})
+    env += [dict(item) for item in what.added.env]
     env += [secret.reference for secret in what.secrets if secret.mount_path is None]
     return env
 
@@ -134,6 +168,8 @@ def _resources(what: PodInput) -> dict[str, object]:
             limits["ephemeral-storage"] = memory_quantity(request.disk * factor)
     if selection is not None:
         requests[selection.resource] = limits[selection.resource] = str(selection.count)
+    for name, amount in what.added.devices.items():
+        requests[name] = limits[name] = amount
     return {"requests": requests, "limits": limits} if limits else {"requests": requests}
 
 
@@ -163,4 +199,6 @@ def _volumes(what: PodInput) -> tuple[list[dict], list[dict]]:
         volumes.append({"name": name, "secret": {"secretName": secret.object_name, "items": items}})
         path = secret.file if secret.is_in_home else secret.mount_path
         mounts.append({"name": name, "mountPath": path, "subPath": secret.name, "readOnly": True})
+    volumes += [dict(item) for item in what.added.volumes]
+    mounts += [dict(item) for item in what.added.mounts]
     return volumes, mounts

@@ -3,34 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from pathlib import PurePosixPath
 
 from compiler.rendering.environment import render
 from compiler.rendering.filetree import FileTree
 from compiler.rendering.launcher import Placement, gpus_per_node, script_folder, task_env
 from compiler.targets.interface import Job
+from compiler.targets.kubernetes import probes
+from compiler.targets.kubernetes.additions import Addition
 from compiler.targets.kubernetes.archive import root_of
+from compiler.targets.kubernetes.hooks import hook_scripts
 from compiler.targets.kubernetes.metadata import Names
-from compiler.targets.kubernetes.pod import FILES_FOLDER, STATE_FOLDER
+from compiler.targets.kubernetes.places import Place, place_of
+from compiler.targets.kubernetes.pod import FILES_FOLDER, SCRIPT_FOLDER, STATE_FOLDER
 from compiler.targets.kubernetes.secrets import SecretUse
+from compiler.targets.kubernetes.serving import replica_probes
 from compiler.targets.kubernetes.settings import Settings
 
 _TEMPLATE = "k8s/platform.sh.j2"
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """A source and where it goes: `path` below the home if `in_home`, else absolute."""
-
-    source: str
-    path: str
-    in_home: bool
-    ref: str = ""
-
-
 def scripts(
-    job: Job, settings: Settings, names: Names, secrets: Iterable[SecretUse]
+    job: Job, settings: Settings, names: Names, secrets: Iterable[SecretUse], added: Addition
 ) -> dict[str, str]:
     """File name -> text of the script folder. Raise ValueError for what a script cannot hold."""
     local = [tree for tree in job.trees if tree.local is not None]
@@ -44,18 +37,24 @@ def scripts(
             "peer_timeout": settings.peer_timeout,
             "state_folder": STATE_FOLDER,
             "archives": [
-                _placed(f"{FILES_FOLDER}/{archive_key(index)}", root_of(tree))
+                place_of(root_of(tree), f"{FILES_FOLDER}/{archive_key(index)}")
                 for index, tree in enumerate(local)
             ],
             "repositories": [_repository(tree) for tree in job.trees if tree.git_url is not None],
             "secret_files": [
-                _placed(secret.file, str(secret.mount_path))
+                place_of(str(secret.mount_path), secret.file)
                 for secret in secrets
                 if secret.is_in_home
             ],
+            "links": added.links,
+            "waits_for": added.waits_for,
         },
     )
-    return script_folder(job.task, _variables(job, settings), platform)
+    files = script_folder(job.task, _variables(job, settings), platform)
+    files.update(hook_scripts(job.task, STATE_FOLDER))
+    if job.task.service is not None and (probe := replica_probes(job, SCRIPT_FOLDER).script):
+        files[probes.FILE] = probe
+    return files
 
 
 def archive_key(index: int) -> str:
@@ -80,13 +79,5 @@ def _variables(job: Job, settings: Settings) -> Mapping[str, str]:
     )
 
 
-def _repository(tree: FileTree) -> Placed:
-    placed = _placed(str(tree.git_url), root_of(tree))
-    return Placed(placed.source, placed.path, placed.in_home, tree.git_ref or "")
-
-
-def _placed(source: str, destination: str) -> Placed:
-    path = PurePosixPath(destination)
-    if path.parts[:1] == ("~",):
-        return Placed(source, str(PurePosixPath(*path.parts[1:])), in_home=True)
-    return Placed(source, str(path), in_home=False)
+def _repository(tree: FileTree) -> Place:
+    return place_of(root_of(tree), str(tree.git_url), tree.git_ref or "")

@@ -17,7 +17,9 @@ DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
 _DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _DATA_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 # Kinds whose names become parts of host names.
-_LABEL_NAMED = {"Service", "Namespace"}
+_LABEL_NAMED = {"Service", "Namespace", "JobSet"}
+# Kinds whose names, moreover, begin with a letter.
+_LETTER_FIRST = {"JobSet"}
 _CONTAINER_LISTS = ("initContainers", "containers")
 # An object must fit into one request to etcd.
 CONFIG_MAP_LIMIT = 1024 * 1024
@@ -38,9 +40,21 @@ def semantic_findings(manifest: dict) -> Iterator[Finding]:
         yield from _labels(template.get("metadata") or {}, ("spec", "template", "metadata"))
         yield from _pod(template.get("spec") or {}, ("spec", "template", "spec"))
         if kind == "Job":
-            yield from _job(spec)
+            yield from _job(spec, ("spec",))
+    elif kind == "JobSet" and isinstance(spec, dict):
+        yield from _jobset(spec)
     elif kind == "ConfigMap":
         yield from _config_map(manifest)
+
+
+def _jobset(spec: dict) -> Iterator[Finding]:
+    for index, member in enumerate(spec.get("replicatedJobs") or ()):
+        path: Path = ("spec", "replicatedJobs", index, "template", "spec")
+        job = (member.get("template") or {}).get("spec") or {}
+        template = job.get("template") or {}
+        yield from _labels(template.get("metadata") or {}, (*path, "template", "metadata"))
+        yield from _pod(template.get("spec") or {}, (*path, "template", "spec"))
+        yield from _job(job, path)
 
 
 def _metadata(manifest: dict, kind: str) -> Iterator[Finding]:
@@ -57,6 +71,8 @@ def _metadata(manifest: dict, kind: str) -> Iterator[Finding]:
             f"{shown(name)} is no valid name of a {kind}",
             expected="lower-case letters, digits and `-`, with a letter or digit at both ends",
         )
+    elif kind in _LETTER_FIRST and name[0].isdigit():
+        yield Finding(Fault.BAD_VALUE, path, f"the name of a {kind} begins with a letter", name)
     yield from _labels(metadata, ("metadata",))
 
 
@@ -69,9 +85,9 @@ def _labels(metadata: dict, path: Path) -> Iterator[Finding]:
                 yield Finding(Fault.BAD_VALUE, (*path, field, key), problem)
 
 
-def _job(spec: dict) -> Iterator[Finding]:
+def _job(spec: dict, base: Path) -> Iterator[Finding]:
     pod = (spec.get("template") or {}).get("spec") or {}
-    path: Path = ("spec", "template", "spec", "restartPolicy")
+    path: Path = (*base, "template", "spec", "restartPolicy")
     policy = pod.get("restartPolicy")
     if policy not in ("Never", "OnFailure"):
         yield Finding(
@@ -86,7 +102,7 @@ def _job(spec: dict) -> Iterator[Finding]:
         )
     if spec.get("completionMode") == "Indexed" and spec.get("completions") is None:
         yield Finding(
-            Fault.MISSING_FIELD, ("spec", "completions"), "an Indexed Job needs `completions`"
+            Fault.MISSING_FIELD, (*base, "completions"), "an Indexed Job needs `completions`"
         )
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
-from compiler.model import Deployer, Origin, Stack, TargetKind, TargetSpec
+from compiler.model import Deployer, Origin, Stack, TargetKind, TargetSpec, VolumeMount
 from compiler.model.config import local_queue, scoped
 from compiler.targets.interface import Job
 
@@ -42,7 +42,8 @@ class Settings:
 
     `queue` is a LocalQueue (None: no Kueue); `queue_missing` says that Kueue is wanted, but no
     queue is named. `limits` is the factor from requests to limits (None: no limits).
-    `peer_timeout` in seconds, 0 for ever. Layers go from low to high.
+    `peer_timeout` in seconds, 0 for ever. `ports` is how ports are opened, `requests_metric` the
+    metric by which services scale. Layers go from low to high.
     """
 
     context: str
@@ -57,6 +58,12 @@ class Settings:
     peer_timeout: int
     ttl: int | None
     allowed_nodes: Mapping[str, object]
+    auto_mounts: tuple[VolumeMount, ...]
+    rdma: Mapping[str, object]
+    dws: Mapping[str, object]
+    enable_docker: object
+    ports: str
+    requests_metric: str | None
     pod_config: tuple[Layer, ...]
     custom_metadata: tuple[Layer, ...]
 
@@ -119,7 +126,7 @@ def _resolved(scope: _Scope) -> Settings:
     stack, target, options = scope.stack, scope.target, scope.target.options
     queue, queue_missing = _queue(scope)
     scheme = str(options.get("labels") or scope.value("autoscaler") or "gfd")
-    timeout, nodes = scope.value("provision_timeout"), scope.value("allowed_nodes")
+    timeout = scope.value("provision_timeout")
     layers = list(_layers(scope))
     return Settings(
         context=scope.context,
@@ -133,7 +140,13 @@ def _resolved(scope: _Scope) -> Settings:
         limits=_limits(scope.value("set_pod_resource_limits")),
         peer_timeout=PEER_TIMEOUT if timeout is None else max(0, int(timeout)),
         ttl=None if stack.gitops else _whole(options.get("ttl_seconds_after_finished")),
-        allowed_nodes=nodes if isinstance(nodes, Mapping) else {},
+        allowed_nodes=_map(scope.value("allowed_nodes")),
+        auto_mounts=tuple(_auto_mounts(layers)),
+        rdma=_map(scope.value("rdma")),
+        dws=_map(scope.value("dws")),
+        enable_docker=scope.value("enable_docker"),
+        ports=str(scope.value("ports") or "loadbalancer").lower(),
+        requests_metric=_requests_metric(options.get("metrics")),
         pod_config=tuple(_sub_layers(layers, "pod_config")),
         custom_metadata=tuple(_sub_layers(layers, "custom_metadata")),
     )
@@ -165,6 +178,17 @@ def _sub_layers(layers: list[Layer], key: str) -> Iterator[Layer]:
         value = layer.value.get(key)
         if isinstance(value, Mapping) and value:
             yield Layer(value, layer.origin.child(key))
+
+
+def _auto_mounts(layers: list[Layer]) -> Iterator[VolumeMount]:
+    """Of the narrowest layer that has any, as lists replace each other."""
+    layer = next((item for item in reversed(layers) if item.value.get("auto_mounts")), None)
+    entries = layer.value["auto_mounts"] if layer is not None else None
+    for index, entry in enumerate(entries if isinstance(entries, list) else ()):
+        assert layer is not None
+        origin = layer.origin.child("auto_mounts", index)
+        for path in entry["mount_paths"]:
+            yield VolumeMount(str(path), name=str(entry["volume_name"]), origin=origin)
 
 
 def _of_workspace(scope: _Scope, key: str) -> object:
@@ -228,6 +252,15 @@ def _limits(value: object) -> float | None:
     if isinstance(value, bool):
         return 1.0 if value else None
     return float(value) if isinstance(value, int | float) else None
+
+
+def _requests_metric(option: object) -> str | None:
+    value = option.get("requests_per_second") if isinstance(option, Mapping) else None
+    return str(value) if value else None
+
+
+def _map(value: object) -> Mapping[str, object]:
+    return value if isinstance(value, Mapping) else {}
 
 
 def _whole(value: object) -> int | None:

@@ -13,21 +13,24 @@ from compiler.targets.interface import Job, Support
 from compiler.targets.kubernetes import findings
 from compiler.targets.kubernetes.accelerators import NoSelection, select
 from compiler.targets.kubernetes.emit import emit
-from compiler.targets.kubernetes.losses import losses, stack_losses
-from compiler.targets.kubernetes.lower import Manifest, lower
+from compiler.targets.kubernetes.gang import gang_faults
+from compiler.targets.kubernetes.losses import losses, spot_faults, stack_losses
+from compiler.targets.kubernetes.lower import lower
+from compiler.targets.kubernetes.manifest import Manifest
+from compiler.targets.kubernetes.network import network_faults
 from compiler.targets.kubernetes.schema import known_versions, minor_of, nearest_version
 from compiler.targets.kubernetes.settings import Settings, settings_of
 from compiler.targets.kubernetes.support import SUPPORT
 from compiler.targets.kubernetes.verify import remember_checked, verify
+from compiler.targets.kubernetes.volume_work import UPDATES, volume_faults, volume_manifests
+from compiler.targets.kubernetes.volumes import PVC
 
 # Options of a target that later versions carry out, and what happens without them.
 _UNUSED_OPTIONS = {
-    "gang": "the pods of a task are started one by one",
-    "jobset": "tasks are rendered as Jobs",
     "helper_image": "the setup barrier needs only bash and getent",
     "files": "files travel in a ConfigMap of at most 512 KiB",
-    "metrics": "nothing tells a metrics system about the pods",
 }
+_ERROR = Severity.ERROR
 
 
 class KubernetesTarget:
@@ -41,9 +44,13 @@ class KubernetesTarget:
     ) -> Iterator[Diagnostic]:
         """Why the candidate cannot be placed here."""
         for item in losses(task, resources, target):
-            if item.severity is Severity.ERROR:
+            if item.severity is _ERROR:
                 yield item
         scheme = target.options.get("labels")
+        if scheme is not None or "network" in target.options:
+            yield from network_faults(resources, target, str(scheme) if scheme else None)
+        if scheme is not None and resources.use_spot:
+            yield from spot_faults(resources, target, str(scheme))
         if resources.accelerator is not None and scheme is not None:
             try:
                 select(resources.accelerator, str(scheme))
@@ -59,16 +66,21 @@ class KubernetesTarget:
     def refusals_of_whole(
         self, whole: Group | Pipeline | Volume, target: TargetSpec
     ) -> Iterable[Diagnostic]:
-        """Nothing beyond the rows of the support table."""
-        return ()
+        """What no cluster of this target could give."""
+        if isinstance(whole, Volume):
+            return [item for item in volume_faults(whole, target) if item.severity is _ERROR]
+        return []
 
     def volume_updates(self, volume: Volume, target: TargetSpec) -> frozenset[str]:
-        """Volumes are not rendered."""
-        return frozenset()
+        """A claim can grow and get other labels."""
+        return UPDATES if volume.type == PVC and not volume.use_existing else frozenset()
 
     def render(self, job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
         """The manifests of one run; none where there are errors."""
-        own = Diagnostics(losses(job.task, job.resources, job.target))
+        if job.volume is not None:
+            own = Diagnostics(volume_faults(job.volume, job.target))
+        else:
+            own = Diagnostics(losses(job.task, job.resources, job.target))
         own.extend(_of_stack(job.stack, job.target))
         artifacts: tuple[Artifact, ...] = ()
         if not own.has_errors:
@@ -97,7 +109,10 @@ TARGET = KubernetesTarget()
 
 def _render(job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
     settings = settings_of(job)
-    manifests = lower(job, settings, diagnostics)
+    if job.volume is not None:
+        manifests = volume_manifests(job, job.volume, settings)
+    else:
+        manifests = lower(job, settings, diagnostics)
     for manifest in manifests:
         _check(manifest, job, settings, diagnostics)
     if diagnostics.has_errors:
@@ -152,6 +167,7 @@ def _target_faults(target: TargetSpec) -> Iterator[Diagnostic]:
             hint=f"manifests are checked as for {nearest_version(target.version)}",
             target=target.key,
         )
+    yield from gang_faults(target)
     for option, what in _UNUSED_OPTIONS.items():
         if target.options.get(option) not in (None, "none"):
             yield codes.OPTION_IGNORED.at(

@@ -1,0 +1,63 @@
+"""What single features add to a pod: each is a function of its own that returns an Addition.
+
+The pod that every task has is in pod.py. A feature never sees the pod or another feature, so
+that each can be read, tested and left out by itself; only their sum is laid into the pod.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+
+from compiler.targets.kubernetes.manifest import Manifest
+from compiler.targets.kubernetes.places import Place
+
+Entries = tuple[Mapping[str, object], ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Addition:
+    """Parts of a pod in the words of Kubernetes.
+
+    `devices` are extended resources of the task's container, requested and limited alike;
+    `capabilities` are added to it. `init_containers` come in order, sidecars among them.
+    `container` are other fields of the task's container and `spec` of the pod, `manifests`
+    objects beside it. `links` are places that the launcher makes lead to what was mounted
+    elsewhere; `waits_for` names the files of the state folder by which sidecars say that all is
+    written, before a rank may end.
+    """
+
+    labels: Mapping[str, str] = field(default_factory=dict)
+    annotations: Mapping[str, str] = field(default_factory=dict)
+    env: Entries = ()
+    devices: Mapping[str, str] = field(default_factory=dict)
+    capabilities: tuple[str, ...] = ()
+    privileged: bool = False
+    volumes: Entries = ()
+    mounts: Entries = ()
+    init_containers: Entries = ()
+    node_selector: Mapping[str, str] = field(default_factory=dict)
+    tolerations: Entries = ()
+    pod_affinity: Entries = ()
+    container: Mapping[str, object] = field(default_factory=dict)
+    spec: Mapping[str, object] = field(default_factory=dict)
+    manifests: tuple[Manifest, ...] = ()
+    links: tuple[Place, ...] = ()
+    waits_for: tuple[str, ...] = ()
+
+
+def combined(additions: Iterable[Addition]) -> Addition:
+    """The sum: lists in order, maps laid over each other, one privileged feature is enough."""
+    values: dict[str, object] = {}
+    for addition in additions:
+        for item in fields(Addition):
+            new, old = getattr(addition, item.name), values.get(item.name)
+            if old is None:
+                values[item.name] = new
+            elif isinstance(new, Mapping):
+                values[item.name] = {**old, **new}  # type: ignore[dict-item]
+            elif isinstance(new, bool):
+                values[item.name] = old or new
+            else:
+                values[item.name] = (*old, *(each for each in new if each not in old))  # type: ignore
+    return Addition(**values)  # type: ignore[arg-type]
