@@ -14,11 +14,11 @@ from pathlib import PurePosixPath
 
 from compiler.diagnostics import WrongUsage
 from compiler.diagnostics.codes import migration as codes
+from compiler.migration.comments import header_comments
 from compiler.migration.draft import task_name
 from compiler.migration.notes import note_of
 from compiler.migration.reading.command_line import CommandLine, read_command
 from compiler.migration.result import Entry, Migration, Note, Outcome, Status
-from compiler.migration.running import header_comments
 from compiler.migration.script import Script
 from compiler.migration.settings import Settings
 from compiler.migration.several import joined

@@ -8,6 +8,7 @@ from compiler.diagnostics.codes import migration as codes
 from compiler.diagnostics.codes import migration_body as body_codes
 from compiler.migration import decide, demands
 from compiler.migration.chains import Chain, Look, as_pipeline, chain_of
+from compiler.migration.comments import comments_of
 from compiler.migration.composing import compose
 from compiler.migration.containers import Container
 from compiler.migration.directives import map_directives
@@ -24,15 +25,15 @@ from compiler.migration.result import (
     FoundSecret,
     Migration,
     Note,
-    Outcome,
     Path,
     Status,
 )
-from compiler.migration.running import header_comments, run_text
+from compiler.migration.running import run_text
 from compiler.migration.script import Script, take_apart
-from compiler.migration.scrubbing import scrub, without
+from compiler.migration.scrubbing import about_secrets, scrub
 from compiler.migration.settings import Settings
 from compiler.migration.shell.secrets import private_keys
+from compiler.migration.smoke import smoke_of
 from compiler.migration.steps import plain_steps
 
 _SUFFIXES = (".sh", ".slurm", ".sbatch", ".job", ".sub", ".bash", ".cmd", ".run", ".batch")
@@ -168,16 +169,15 @@ def _migrated(script: Script, runs: bool = True) -> Migration:
     if needed:
         draft.put(("secrets",), needed)
     said = sorted(
-        [*notes(script, not on_slurm), *_about_secrets(secrets, keys)],
+        [*notes(script, not on_slurm), *about_secrets(secrets, keys)],
         key=lambda note: note.line or 0,
     )
     sanitised = _write_body(script, draft, changes, keeps, moved, said)
     if keys or any(not secret.taken_out for secret in secrets):
         return _by_hand(script, draft, reasons, said, secrets)
-    values = [secret.value for secret in script.secrets]
-    comments = [without(line, values) for line in header_comments(script)]
+    comments, inline = comments_of(script, draft)
     try:
-        yaml, lines = compose(draft.ordered(), comments, _inline(draft))
+        yaml, lines = compose(draft.ordered(), comments, inline)
     except ValueError as error:
         said.insert(0, _note(codes.UNWRITABLE, None, str(error)))
         return _by_hand(script, draft, reasons, said, secrets)
@@ -194,7 +194,7 @@ def _migrated(script: Script, runs: bool = True) -> Migration:
         edits=_edits(script, changes, moved),
         request=dict(script.options),
         yaml=yaml,
-        smoke=_smoke(script, draft, comments) if settings.smoke else None,
+        smoke=smoke_of(script, draft, comments) if settings.smoke else None,
         script=sanitised,
     )
 
@@ -210,7 +210,7 @@ def _put_image(draft: Draft, container: Container) -> None:
 def _demands_only(script: Script, draft: Draft) -> Migration:
     """A part of a job that has nodes, and runs nothing by itself."""
     text = "it has no `run`: the first part's script starts processes on its nodes"
-    yaml, lines = compose(draft.ordered(), [], _inline(draft))
+    yaml, lines = compose(draft.ordered(), [], comments_of(script, draft)[1])
     return Migration(
         path=script.path,
         status=Status.KEPT,
@@ -220,7 +220,7 @@ def _demands_only(script: Script, draft: Draft) -> Migration:
         notes=(_note(codes.HETJOB, None, text),),
         request=dict(script.options),
         yaml=yaml,
-        smoke=_smoke(script, draft, []) if script.settings.smoke else None,
+        smoke=smoke_of(script, draft, []) if script.settings.smoke else None,
     )
 
 
@@ -276,38 +276,10 @@ def _by_hand(
     )
 
 
-def _about_secrets(secrets: tuple[FoundSecret, ...], keys: list[int]) -> list[Note]:
-    found = []
-    for secret in secrets:
-        where = ", ".join(map(str, secret.lines))
-        if not secret.in_use and secret.taken_out:
-            text = f"a key stands in a comment (line {where})"
-            found.append(_note(body_codes.SECRET, secret.lines[0], text))
-        elif secret.taken_out:
-            text = f"the value of `{secret.name}` stands in the script (line {where})"
-            found.append(_note(body_codes.SECRET, secret.lines[0], text))
-        else:
-            text = f"`{secret.name}` stands where the shell expands nothing (line {where})"
-            found.append(_note(body_codes.SECRET_LEFT, secret.lines[0], text))
-    found += [
-        _note(body_codes.SECRET_LEFT, line, "a private key stands in the script") for line in keys
-    ]
-    return found
-
-
 def _edits(script: Script, changes: list[Change], moved) -> tuple[Edit, ...]:
     more = moved.changes if moved is not None else []
     data = script.text.encode("utf-8", "surrogateescape")
     return edits(data, [*changes, *more])
-
-
-def _inline(draft: Draft) -> dict[Path, str]:
-    """Comments beside values: what they stand for, and what somebody has to decide on."""
-    found: dict[Path, str] = dict(draft.comments)
-    for entry in draft.entries:
-        if entry.outcome is Outcome.DECISION and entry.path is not None:
-            found[entry.path] = f"decide: {entry.message}"
-    return found
 
 
 def _with_lines(entries: list[Entry], lines: dict[Path, int]) -> tuple[Entry, ...]:
@@ -326,36 +298,6 @@ def _with_lines(entries: list[Entry], lines: dict[Path, int]) -> tuple[Entry, ..
             )
         )
     return tuple(found)
-
-
-def _smoke(script: Script, draft: Draft, comments: list[str]) -> str | None:
-    """The same task on one node with one accelerator, and ten minutes: to try it first."""
-    import copy
-
-    small = Draft(copy.deepcopy(draft.task))
-    small.task["name"] = f"{small.task['name']}-smoke"
-    small.task.pop("num_nodes", None)
-    accelerators = small.get(("resources", "accelerators"))
-    if isinstance(accelerators, str):
-        small.put(("resources", "accelerators"), f"{accelerators.partition(':')[0]}:1")
-    options = small.get(("config", "slurm", "sbatch_options")) or {}
-    for name in ("nodes", "ntasks", "ntasks-per-node", "array", "exclusive", "nodelist"):
-        options.pop(name, None)
-    for name in ("gres", "gpus", "gpus-per-node"):
-        if name in options:
-            options[name] = _one(str(options[name]))
-    if script.settings.target == "slurm" or draft.get(("config", "triplane", "native_script")):
-        small.put(("config", "slurm", "sbatch_options", "time"), "10")
-    head = ["One node, one accelerator, ten minutes: to try it first.", *comments]
-    return compose(small.ordered(), head, {})[0]
-
-
-def _one(value: str) -> str:
-    """A demand for devices with 1 for its number."""
-    head, colon, count = value.partition(",")[0].rpartition(":")
-    if count.isdigit():
-        return f"{head}{colon}1"
-    return value
 
 
 def _stem(path: str) -> str:

@@ -63,24 +63,3 @@ def body_text(script: Script, changes: list[Change]) -> str:
         Change(c.start - start, c.end - start, c.text, c.line, c.code, c.shown) for c in inner
     ]
     return apply(data[start:], shifted).decode("utf-8", "surrogateescape")
-
-
-def header_comments(script: Script) -> list[str]:
-    """Comments of the header that are neither directives nor the shebang, as they stand."""
-    lines = script.text.split("\n")
-    last = (script.first_command or len(lines) + 1) - 1
-    directives = {item.line for item in script.header.lines.directives}
-    directives |= {item.line for item in script.header.lines.ignored}
-    comments = []
-    for number, line in enumerate(lines[:last], start=1):
-        text = line.strip()
-        if number == 1 and line.startswith("#!"):
-            continue
-        if number in directives or not text.startswith("#") or text.startswith(("#PBS", "#BSUB")):
-            continue
-        comments.append(text)
-    while comments and not comments[-1].strip("# "):
-        comments.pop()
-    while comments and not comments[0].strip("# "):
-        comments.pop(0)
-    return comments

@@ -6,8 +6,9 @@ import dataclasses
 from collections.abc import Iterable
 from typing import Any
 
-from compiler.diagnostics.codes.migration_body import SECRET_LEFT
-from compiler.migration.result import Migration, Note, Outcome, Status
+from compiler.diagnostics.codes.migration_body import SECRET, SECRET_LEFT
+from compiler.migration.notes import note_of
+from compiler.migration.result import FoundSecret, Migration, Note, Outcome, Status
 
 TAKEN_OUT = "<taken out>"
 
@@ -65,3 +66,21 @@ def _scrubbed(item: Any, values: list[str]) -> Any:
         }
         return dataclasses.replace(item, **fields)
     return item
+
+
+def about_secrets(secrets: tuple[FoundSecret, ...], keys: list[int]) -> list[Note]:
+    """What is to be said about the secrets, and about private keys on these lines."""
+    found = []
+    for secret in secrets:
+        where = ", ".join(map(str, secret.lines))
+        if not secret.in_use and secret.taken_out:
+            text = f"a key stands in a comment (line {where})"
+            found.append(note_of(SECRET, secret.lines[0], text))
+        elif secret.taken_out:
+            text = f"the value of `{secret.name}` stands in the script (line {where})"
+            found.append(note_of(SECRET, secret.lines[0], text))
+        else:
+            text = f"`{secret.name}` stands where the shell expands nothing (line {where})"
+            found.append(note_of(SECRET_LEFT, secret.lines[0], text))
+    found += [note_of(SECRET_LEFT, line, "a private key stands in the script") for line in keys]
+    return found

@@ -25,7 +25,7 @@ FOLDER = Path(__file__).parent / "cases"
 _FLAGS = {"--to": "target", "--submit-dir": "submit_folder"}
 
 
-def _migrated(name: str) -> Migration:
+def _migrated(name: str, **more: object) -> Migration:
     """The case's result, as the command line would make it in the case's folder."""
     folder = FOLDER / name
     words = shlex.split((folder / "args").read_text()) if (folder / "args").exists() else []
@@ -40,7 +40,7 @@ def _migrated(name: str) -> Migration:
             options[_FLAGS[word]] = next(rest)
         else:
             options[word.removeprefix("--")] = True
-    settings = migration_settings(**options)  # type: ignore[arg-type]
+    settings = migration_settings(**(options | more))  # type: ignore[arg-type]
     with contextlib.chdir(folder):
         if command is not None:
             return migrate_command(command, settings)
@@ -105,6 +105,29 @@ def test_the_yaml_is_valid_and_means_what_the_script_asks_for(
         assert checked is not None and checked.faults == ()
         expected = "weaker" if name == "no-time-limit" else "equal"
         assert checked.verdict == expected, [row for row in checked.rows if row.verdict != "equal"]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_the_variant_to_try_first_is_one_node_with_one_accelerator(
+    name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    found = _migrated(name, smoke=True)
+    assert (found.smoke is None) == (found.yaml is None)
+    if found.smoke is None:
+        return
+    monkeypatch.chdir(FOLDER / name)
+    path = tmp_path / "task.yaml"
+    path.write_text(found.smoke)
+    report = validate([str(path)], check_files=False)
+    assert [item.message for item in report.diagnostics if item.severity == "error"] == []
+    for task in yaml.safe_load_all(found.smoke):
+        assert "num_nodes" not in task
+        resources = task.get("resources", {})
+        assert str(resources.get("accelerators", ":1")).endswith(":1")
+        options = task.get("config", {}).get("slurm", {}).get("sbatch_options", {})
+        assert not {"nodes", "ntasks", "ntasks-per-node", "array"} & options.keys()
+        if options:
+            assert options["time"] == "10"
 
 
 @pytest.mark.parametrize("name", CASES)
