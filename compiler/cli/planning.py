@@ -16,6 +16,13 @@ from compiler.planning.plan import Plan
 from compiler.planning.states import RunState
 from compiler.workflow import Applied, PlanOptions, StepResult, Waited
 
+delete_volumes_option = click.option(
+    "--delete-volumes", is_flag=True, help="Let volumes go that went or changed, with their data."
+)
+group_option = click.option(
+    "--group", metavar="NAME", help="The running job group that the task at PATH joins."
+)
+
 
 def plan_flags(command: Callable) -> Callable:
     for option in reversed(
@@ -36,6 +43,8 @@ def plan_flags(command: Callable) -> Callable:
             click.option(
                 "--replace-running", is_flag=True, help="End running work that changed or went."
             ),
+            delete_volumes_option,
+            group_option,
             click.option("--move", is_flag=True, help="Place anew, whatever was recorded."),
             click.option("--allow-empty", is_flag=True, help="An empty set deletes everything."),
             click.option(
@@ -60,6 +69,8 @@ def plan_options(
         rerun=arguments["rerun"],
         replace_running=arguments["replace_running"],
         move=arguments["move"],
+        delete_volumes=arguments["delete_volumes"],
+        group=arguments["group"],
         allow_empty=arguments["allow_empty"],
         every_target=arguments["every_target"],
         only=tuple(arguments["only"]),

@@ -75,6 +75,11 @@ def whole_fields(
     return dict(sorted({**own, **of_tasks}.items()))
 
 
+def joined_field(group: str, run: int) -> dict[str, str]:
+    """The part of a task that joined this run of a group: in the next one it is other work."""
+    return {"group": _digest([group, run])[:12]}
+
+
 def volume_fields(volume: Volume) -> dict[str, str]:
     """The parts of a volume by the dialect's keys (`size`, `config.access_mode`), its place and
     its name left out."""

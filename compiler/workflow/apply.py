@@ -14,7 +14,7 @@ from compiler.model import Stack
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import Plan, WorkChange
 from compiler.planning.plan_file import plan_id
-from compiler.planning.records import Record
+from compiler.planning.records import Lifecycle, Record
 from compiler.planning.states import Observation
 from compiler.targets.interface import Deployer, Step
 from compiler.targets.registry import deployer_of
@@ -161,9 +161,10 @@ def _in_order(changes: list[WorkChange]) -> list[WorkChange]:
 
     def place(change: WorkChange) -> int:
         belongs_to_target = change.work.startswith("_")
+        is_volume = change.record is not None and change.record.lifecycle is Lifecycle.VOLUME
         if change.action is Action.DELETE:
-            return 3 if belongs_to_target else 0
-        return 1 if belongs_to_target else 2
+            return 5 if belongs_to_target else 1 if is_volume else 0
+        return 2 if belongs_to_target else 3 if is_volume else 4
 
     return sorted(changes, key=place)
 

@@ -23,12 +23,14 @@ _FLAGS = (
     "every_target",
     "read_only",
 )
+_TEXTS = ("group",)
 _LISTS = ("only", "names")
 
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """Flags of `plan` and `apply`. `only` names targets, `names` works; both restrict."""
+    """Flags of `plan` and `apply`. `only` names targets, `names` works; both restrict. `group`
+    is the running group that the tasks join."""
 
     offline: bool = False
     rerun: bool = False
@@ -37,6 +39,8 @@ class PlanOptions:
     allow_empty: bool = False
     every_target: bool = False
     read_only: bool = False
+    delete_volumes: bool = False
+    group: str | None = None
     only: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
     parallel: int = 8
@@ -52,6 +56,7 @@ def plan_arguments(
     }
     asked.update({name: True for name in _FLAGS if getattr(options, name)})
     asked.update({name: list(getattr(options, name)) for name in _LISTS if getattr(options, name)})
+    asked.update({name: getattr(options, name) for name in _TEXTS if getattr(options, name)})
     given = {
         item.name: value
         for item in fields(overrides or Overrides())

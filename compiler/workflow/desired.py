@@ -11,11 +11,12 @@ from compiler.placement import Placement, Row
 from compiler.planning import digests
 from compiler.planning.changes import Desired
 from compiler.planning.plan import PlacementRow, WorkChange
-from compiler.planning.records import Record, Stage
+from compiler.planning.records import Lifecycle, Record, Stage
 from compiler.rendering import filetree
 from compiler.rendering.artifact import Artifact
 from compiler.targets.interface import Job
 from compiler.workflow import places
+from compiler.workflow.joining import run_key
 from compiler.workflow.prepare import Prepared
 from compiler.workflow.works import Work
 
@@ -49,6 +50,11 @@ def desired_of(
         extra=extra,
         spec=prepared.spec,
         files={artifact.path: artifact.digest for artifact in artifacts},
+        lifecycle=lifecycle_of(prepared),
+        members=tuple((item.name, item.task.num_nodes) for item in prepared.members)
+        if prepared.work.whole is not None
+        else (),
+        joins="" if job.joins is None else run_key(job.joins),
         secrets={
             name: digests.secret_digest(value, f"{job.stack.set_name}/{name}")
             for name, value in handed_over.items()
@@ -62,6 +68,14 @@ def desired_of(
         placement=tuple(placement_row(row, placement) for row in placement.rows),
         locate=lambda key: _location(job, key),
     )
+
+
+def lifecycle_of(prepared: Prepared) -> Lifecycle:
+    """Whether the work ends. In a group of several a service cannot be."""
+    if prepared.work.volume is not None:
+        return Lifecycle.VOLUME
+    serves = prepared.work.task is not None and prepared.task.service is not None
+    return Lifecycle.SERVICE if serves else Lifecycle.RUN
 
 
 def project_of(stack: Stack, target: TargetSpec, artifacts: tuple[Artifact, ...]) -> Desired:

@@ -9,45 +9,54 @@ from compiler.model import Stack
 from compiler.planning.changes import removal_change
 from compiler.planning.outcomes import Action, Decision
 from compiler.planning.plan import Plan, WorkChange
+from compiler.planning.records import Lifecycle
 from compiler.planning.states import REMOVED, ObservedRun, RunState
 from compiler.source import suggest
 from compiler.workflow import places
 from compiler.workflow.desired import PROJECT
+from compiler.workflow.joining import plan_endings
 from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import look
 from compiler.workflow.planner import Planned
 from compiler.workflow.set_changes import staying_works
 
 
-def plan_destroy(stack: Stack, names: Sequence[str] = (), *, only: Sequence[str] = ()) -> Planned:
+def plan_destroy(
+    stack: Stack,
+    names: Sequence[str] = (),
+    *,
+    only: Sequence[str] = (),
+    delete_volumes: bool = False,
+) -> Planned:
     """A plan of deletions: every recorded run of the set, or of the works `names`.
 
-    Live runs are cancelled; records of work that ended stay. A target's own files go with its
-    last work. Raise WrongUsage for a name that the set does not know, or a target that the
-    stack does not.
+    Live runs are cancelled, with a group's what joined it; records of work that ended stay.
+    Volumes stay without `delete_volumes`. A target's own files go with its last work. Raise
+    WrongUsage for a name that the set does not know, or a target that the stack does not.
     """
     world = look(stack, only=only)
     world.close()
     runs = [(key, run) for key, run in world.runs() if world.may_change(key)]
     _require_known(names, {run.record.work for _, run in runs if _is_there(run)})
     works = [
-        _removal(run)
+        _removal(run, delete_volumes)
         for _, run in runs
         if _is_there(run)
         and not run.record.work.startswith("_")
         and (not names or run.record.work in names)
     ]
+    works.extend(plan_endings(world, works))
     for _, run in runs:
         observation = world.observations[run.record.target]
         here = [change for change in works if change.target == run.record.target]
         if run.record.work == PROJECT and not staying_works(observation, here):
-            works.append(_removal(run))
+            works.append(_removal(run, delete_volumes))
     plan = Plan(
         set=stack.set_name,
         stack=places.shown(stack.origin.document.source.path, stack),
         scope="destroy",
         inputs={},
-        arguments={"names": list(names)},
+        arguments={"names": list(names), "delete_volumes": delete_volumes},
         noted={},
         works=tuple(sorted(works, key=lambda change: (change.work, change.target, change.run))),
         targets=world.targets,
@@ -61,7 +70,11 @@ def _is_there(run: ObservedRun) -> bool:
     return run.record.outcome != REMOVED and bool(run.record.files or not ended)
 
 
-def _removal(run: ObservedRun) -> WorkChange:
+def _removal(run: ObservedRun, delete_volumes: bool) -> WorkChange:
+    if run.record.lifecycle is Lifecycle.VOLUME and not delete_volumes:
+        reason = "a volume is kept with what it holds (--delete-volumes removes it)"
+        kept = Decision(Action.NOOP, reason, run.record.run, frozenset(RunState))
+        return removal_change(run, kept)
     what = "is cancelled" if run.state.is_live else "goes"
     reason = f"destroy: run {run.record.run} ({run.state}) {what}"
     here = frozenset((run.state,))

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 
 from compiler.diagnostics import TargetUnreachable, TriplaneError, WrongUsage
 from compiler.model import Stack
+from compiler.planning.records import Lifecycle
 from compiler.planning.states import REMOVED, ObservedRun, RunState
 from compiler.source import suggest
 from compiler.targets.registry import deployer_of
+from compiler.workflow.joining import live_members
 from compiler.workflow.observe import World, look
 
 
@@ -104,7 +106,7 @@ def wait(
             if shown.get(run.record.run_key) != line:
                 shown[run.record.run_key] = line
                 progress(line)
-        verdict = _verdict([run.state for run in awaited], until)
+        verdict = _verdict([_awaited_state(run) for run in awaited], until)
         late = deadline is not None and time.monotonic() >= deadline
         if verdict is not Waited.NOT_FINISHED or late:
             world.close()
@@ -127,12 +129,18 @@ def logs(
 
 
 def cancel(stack: Stack, names: Sequence[str]) -> list[tuple[str, TriplaneError | None]]:
-    """End the live runs of `names`; returns (what, error) for each."""
+    """End the live runs of `names`, with a group's what joined it; returns (what, error) for
+    each. Raise WrongUsage for a volume."""
     world = look(stack, with_artifacts=False)
-    found = {name: one_run(world, name, None) for name in names}  # before any is ended
+    found = []
+    for name in dict.fromkeys(names):  # all of them before any is ended
+        key, run = one_run(world, name, None)
+        if run.record.lifecycle is Lifecycle.VOLUME:
+            raise WrongUsage(f"`{name}` is a volume: triplane destroy --delete-volumes {name}")
+        found += [(key, run), *live_members(world, run)]
     results: list[tuple[str, TriplaneError | None]] = []
-    for name, (key, run) in found.items():
-        what = f"{name} run {run.record.run} on {key}"
+    for key, run in {(key, run.record.run_key): (key, run) for key, run in found}.values():
+        what = f"{run.record.work} run {run.record.run} on {key}"
         if not run.state.is_live and run.state is not RunState.WRITTEN:
             results.append((f"{what} has ended ({run.state})", None))
             continue
@@ -182,6 +190,14 @@ def _last(world: World, name: str) -> list[ObservedRun]:
         for run in runs
         if run is newest or run.state.is_live or (plan and run.record.plan == plan)
     ]
+
+
+def _awaited_state(run: ObservedRun) -> RunState:
+    """What does not end is waited for until it serves; a claim may wait for its first pod."""
+    lifecycle, state = run.record.lifecycle, run.state
+    serves = lifecycle is Lifecycle.SERVICE and state is RunState.RUNNING
+    is_made = lifecycle is Lifecycle.VOLUME and state.is_live
+    return RunState.SUCCEEDED if serves or is_made else state
 
 
 def _verdict(states: Sequence[RunState], until: str) -> Waited:

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from compiler.diagnostics import Diagnostics, TargetUnreachable
+from compiler.diagnostics import Diagnostics, TargetUnreachable, WrongUsage
 from compiler.model import Overrides, Stack
 from compiler.planning.changes import work_change
 from compiler.planning.outcomes import Action, Decision, Policy
 from compiler.planning.plan import Plan, WorkChange
+from compiler.targets.interface import JoinedGroup
 from compiler.targets.registry import merge_keys_of
 from compiler.workflow import compile as compiling
 from compiler.workflow import places
 from compiler.workflow.arguments import require_targets
 from compiler.workflow.desired import desired_of
+from compiler.workflow.joining import joined, joined_group, joining
 from compiler.workflow.observe import look
 from compiler.workflow.planner import Planned
 from compiler.workflow.policing import Placed, judged
@@ -28,6 +30,7 @@ def plan_runs(
     stack: Stack,
     *,
     num_jobs: int = 1,
+    group: str | None = None,
     only: Sequence[str] = (),
     overrides: Overrides | None = None,
     environ: Mapping[str, str] | None = None,
@@ -35,16 +38,30 @@ def plan_runs(
     """A plan that adds `num_jobs` numbered runs of each task at `paths` and touches no other.
 
     With several, each sees its number in SKYPILOT_JOB_RANK and theirs in SKYPILOT_NUM_JOBS.
+    `group` is a running group that they join. Raise WrongUsage for what does not end.
     """
     require_targets(only, stack)
     diagnostics = Diagnostics()
     loaded = load_tasks(paths, stack, diagnostics, overrides=overrides, environ=environ)
     diagnostics.raise_if_errors()
+    for work in loaded.works:
+        if work.volume is not None or any(task.service is not None for task in work.tasks):
+            raise WrongUsage(f"`{work.name}` does not end, so it has no runs: triplane apply")
+    if group is not None:
+        loaded = joining(loaded, group)
     world = look(stack, only=only, with_capacity=True)
+    joins: JoinedGroup | None = None
+    if group is not None:
+        at, joins = joined_group(group, world)
+        if only and at not in only:
+            raise WrongUsage(f"group `{group}` is on {at}, which --target leaves out")
+        only = (at,)
     works: list[WorkChange] = []
     placed: list[Placed] = []
     for work in loaded.works:
         prepared = prepare(work, stack, diagnostics, loaded.known_volumes)
+        if joins is not None:
+            prepared = joined(prepared, joins)
         placement = compiling.place_work(prepared, stack, diagnostics, free=world.free, only=only)
         if placement.chosen is None:
             continue
@@ -57,7 +74,7 @@ def plan_runs(
             if num_jobs > 1:
                 numbered = {"SKYPILOT_JOB_RANK": str(rank), "SKYPILOT_NUM_JOBS": str(num_jobs)}
                 one = with_variables(prepared, numbered)
-            job = compiling.make_job(one, stack, placement.chosen, run=first + rank)
+            job = compiling.make_job(one, stack, placement.chosen, first + rank, joins)
             artifacts = compiling.render_job(job, diagnostics)
             desired = desired_of(job, prepared, placement, artifacts, diagnostics, extra=True)
             decision = Decision(

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from compiler import __version__
-from compiler.diagnostics import Diagnostic, Diagnostics
+from compiler.diagnostics import Diagnostic, Diagnostics, WrongUsage
 from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Overrides, Stack
 from compiler.planning.outcomes import Action
@@ -21,6 +21,7 @@ from compiler.workflow.arguments import (
 )
 from compiler.workflow.field_reasons import with_field_reasons
 from compiler.workflow.inputs import input_digests
+from compiler.workflow.joining import joining, plan_endings
 from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import World, look
 from compiler.workflow.policing import Placed, judged
@@ -66,6 +67,10 @@ def plan(
         environ=environ,
         may_be_empty=options.allow_empty,
     )
+    if options.group is not None:
+        if not paths:
+            raise WrongUsage("--group: name the file of the task that joins")
+        loaded = joining(loaded, options.group)
     if not diagnostics.has_errors:
         require_works(options.names, [work.name for work in loaded.works])
     prepared = [
@@ -114,6 +119,7 @@ def plan(
                     hint="say --allow-empty if everything is to go",
                 )
             )
+    works.extend(plan_endings(world, works))
     diagnostics.extend(set_changes.left_behind(stack))
     works.extend(set_changes.plan_projects(stack, world, works, planner.policy(), diagnostics))
     overridden = judged(placed, stack, diagnostics)

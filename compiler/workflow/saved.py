@@ -15,6 +15,7 @@ from compiler.workflow import places
 from compiler.workflow.arguments import overrides_from_arguments
 from compiler.workflow.desired import values_to_hand_over
 from compiler.workflow.inputs import input_digests
+from compiler.workflow.joining import joining
 from compiler.workflow.loading import load_stack
 from compiler.workflow.planner import Planned
 from compiler.workflow.prepare import prepare
@@ -72,6 +73,9 @@ def open_plan(
         environ=environ,
         may_be_empty="allow_empty" in plan.arguments,
     )
+    group = plan.arguments.get("group")
+    if group is not None:
+        loaded = joining(loaded, str(group))
     names = plan.arguments.get("names")
     prepared = [
         prepare(work, stack, diagnostics, loaded.known_volumes)

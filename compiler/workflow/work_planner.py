@@ -11,16 +11,19 @@ from compiler.diagnostics import Diagnostics, WrongUsage
 from compiler.model import Deployer, Stack, TargetSpec
 from compiler.placement import Placement, Row
 from compiler.planning.changes import Preview, removal_change, work_change
-from compiler.planning.outcomes import Action, Decision, Policy, decide
+from compiler.planning.outcomes import Action, Decision, Policy
 from compiler.planning.plan import WorkChange
+from compiler.planning.records import Lifecycle
 from compiler.planning.states import ObservedRun, RunState
+from compiler.planning.table import Wanted, decide_work
 from compiler.rendering.artifact import Artifact
 from compiler.targets.interface import Job, PreviewRefused
 from compiler.targets.registry import merge_keys_of, pending_fields_of, target_of
 from compiler.workflow import compile as compiling
 from compiler.workflow import places
 from compiler.workflow.arguments import PlanOptions
-from compiler.workflow.desired import desired_of, placement_row
+from compiler.workflow.desired import desired_of, lifecycle_of, placement_row
+from compiler.workflow.joining import joined, joined_group
 from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import World
 from compiler.workflow.prepare import Prepared
@@ -53,6 +56,13 @@ class WorkPlanner:
         # By the address of a change the row that it was rendered for, and all its artifacts.
         self.rendered: dict[str, tuple[Row, tuple[Artifact, ...]]] = {}
         self.works = loaded.works
+        self.joins = None
+        self.only = options.only
+        if options.group is not None:
+            at, self.joins = joined_group(options.group, world)
+            if options.only and at not in options.only:
+                raise WrongUsage(f"group `{options.group}` is on {at}, which --target leaves out")
+            self.only = (at,)
         self.volumes_at = {
             name: frozenset((at,))
             for name in loaded.known_volumes
@@ -63,6 +73,8 @@ class WorkPlanner:
 
     def plan_work(self, prepared: Prepared) -> Iterable[WorkChange]:
         """Usually one change; two when pending work moves, one a target for --every-target."""
+        if self.joins is not None:
+            prepared = joined(prepared, self.joins)
         at, last = self.world.last_run(prepared.work.name)
         placement = compiling.place_work(
             prepared,
@@ -70,7 +82,7 @@ class WorkPlanner:
             self.diagnostics,
             free=self.world.free,
             recorded=None if self.options.move else at,
-            only=self.options.only,
+            only=self.only,
             volumes_at=self.volumes_at,
             mounted_by=mounting(prepared.work.name, self.works) if prepared.work.volume else (),
         )
@@ -93,7 +105,11 @@ class WorkPlanner:
 
     def policy(self) -> Policy:
         """The flags as the outcome table knows them."""
-        return Policy(rerun=self.options.rerun, replace_running=self.options.replace_running)
+        return Policy(
+            rerun=self.options.rerun,
+            replace_running=self.options.replace_running,
+            delete_volumes=self.options.delete_volumes,
+        )
 
     def _plan_everywhere(self, prepared: Prepared, placement: Placement) -> Iterable[WorkChange]:
         for row in compiling.possible_rows(placement):
@@ -117,16 +133,27 @@ class WorkPlanner:
         highest = self.world.highest_run(prepared.work.name)
         if self.options.every_target:
             highest = self.world.observations[row.target.key].highest_run(prepared.work.name)
-        digests = (prepared.spec_digest, prepared.files_digest)
-        decision = decide(last, *digests, highest, policy)
+        wanted = self._wanted(prepared, row)
+        decision = decide_work(last, wanted, highest, policy)
         if decision.action is Action.REPLACE and last and last.state is RunState.PENDING:
             fields = self._pending_fields(prepared, row, last)
             if fields is not None:
-                decision = decide(last, *digests, highest, replace(policy, can_update=True))
+                decision = decide_work(last, wanted, highest, replace(policy, can_update=True))
                 return replace(
                     self._rendered(prepared, placement, row, last, decision), fields=fields
                 )
         return self._rendered(prepared, placement, row, last, decision)
+
+    def _wanted(self, prepared: Prepared, row: Row) -> Wanted:
+        volume = prepared.work.volume
+        target = target_of(row.target.kind)
+        return Wanted(
+            prepared.spec_digest,
+            prepared.files_digest,
+            prepared.spec,
+            lifecycle_of(prepared),
+            frozenset() if volume is None else target.volume_updates(volume, row.target),
+        )
 
     def _pending_fields(
         self, prepared: Prepared, row: Row, last: ObservedRun
@@ -191,11 +218,13 @@ class WorkPlanner:
     def _artifacts(
         self, prepared: Prepared, row: Row, run: int, said: Diagnostics
     ) -> tuple[Job, tuple[Artifact, ...]]:
-        job = compiling.make_job(prepared, self.stack, row, run)
+        job = compiling.make_job(prepared, self.stack, row, run, self.joins)
         return job, compiling.render_job(job, said)
 
     def _is_ad_hoc(self, prepared: Prepared) -> bool:
-        """Work from outside the set's inputs is never pruned."""
+        """Work from outside the set's inputs is never pruned, nor what joins a group."""
+        if self.joins is not None:
+            return True
         if self.declared is None:
             return False
         given = prepared.origin.document.source.path
@@ -214,7 +243,12 @@ class WorkPlanner:
         if is_there and not self.world.may_change(at):
             yield self._stays(prepared, at, last)
             return
-        if last.state is RunState.RUNNING and not self.options.replace_running:
+        is_volume = last.record.lifecycle is Lifecycle.VOLUME
+        if is_there and is_volume and not self.options.delete_volumes:
+            reason = f"moves from {at} without what it holds; needs --delete-volumes"
+            yield removal_change(last, Decision(Action.REFUSED, reason, last.record.run, here))
+            return
+        if last.state is RunState.RUNNING and not (is_volume or self.options.replace_running):
             reason = (
                 f"moves from {at}, but run {last.record.run} is running there; "
                 "needs --replace-running"

@@ -103,7 +103,15 @@ def _require_no_flags(arguments) -> None:
     context = click.get_current_context()
     given = [
         f"--{name.replace('_', '-')}"
-        for name in ("every_target", "rerun", "replace_running", "move", "allow_empty")
+        for name in (
+            "every_target",
+            "rerun",
+            "replace_running",
+            "move",
+            "allow_empty",
+            "delete_volumes",
+            "group",
+        )
         if arguments[name]
     ]
     given += [flag for flag, name in (("--target", "only"), ("--work", "names")) if arguments[name]]

@@ -11,13 +11,15 @@ from compiler.cli import options, output, planning
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @options.stack_option
 @options.target_option
+@planning.delete_volumes_option
 @click.option("--auto-approve", is_flag=True, help="Do not ask before deleting anything.")
 @options.format_option("text", "json")
 @options.quiet_option
-def command(names, stack_path, only, auto_approve, format, quiet) -> int:
+def command(names, stack_path, only, delete_volumes, auto_approve, format, quiet) -> int:
     """Remove the works NAME, or everything that the set owns; the plan is shown first.
 
-    Live runs are cancelled. Records of runs that ended stay.
+    Live runs are cancelled, and with a group's run what joined it. Records of runs that ended
+    stay, and so do volumes without --delete-volumes.
 
     \b
     Examples:
@@ -28,7 +30,7 @@ def command(names, stack_path, only, auto_approve, format, quiet) -> int:
 
     stack = options.open_stack(stack_path)
     with output.taking_long(f"asking {', '.join(only or stack.targets)}"):
-        planned = plan_destroy(stack, names, only=only)
+        planned = plan_destroy(stack, names, only=only, delete_volumes=delete_volumes)
     planning.print_plan(planned.plan, "text", err=format == "json")
     if not planning.approve(planned.plan, auto_approve):
         return 1
