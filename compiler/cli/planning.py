@@ -79,8 +79,16 @@ def plan_options(
     )
 
 
-def print_plan(plan: Plan, format: str, *, plan_file: str | None = None, err: bool = False) -> None:
-    """The plan, on standard error where the command has another result."""
+def print_plan(
+    plan: Plan,
+    format: str,
+    *,
+    plan_file: str | None = None,
+    err: bool = False,
+    sources: Mapping[str, Mapping[int, str]] | None = None,
+) -> None:
+    """The plan, on standard error where the command has another result; `sources` as for
+    `html_view`."""
     stream = sys.stderr if err else sys.stdout
     if format == "json":
         from compiler.planning.plan_file import to_json
@@ -93,7 +101,7 @@ def print_plan(plan: Plan, format: str, *, plan_file: str | None = None, err: bo
     elif format == "html":
         from compiler.planning.views import html_view
 
-        text = html_view(plan, plan_file=plan_file)
+        text = html_view(plan, plan_file=plan_file, sources=sources)
     else:
         from compiler.planning.views import text_view
 

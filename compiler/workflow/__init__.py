@@ -52,6 +52,7 @@ if TYPE_CHECKING:
     from compiler.workflow.tree_diff import TreeDiff, diff
     from compiler.workflow.validation import Report, validate
     from compiler.workflow.line_origin import Why, why
+    from compiler.workflow.sources import line_sources
     from compiler.workflow.works import Work
 
 # Where each name lives. A name's module is loaded when the name is first used, so that
@@ -84,6 +85,7 @@ _HOME = {
     "exec_in": "compiler.workflow.inside",
     "explain": "compiler.workflow.explanation",
     "letting_pass": "compiler.workflow.policing",
+    "line_sources": "compiler.workflow.sources",
     "load": "compiler.workflow.loading",
     "load_stack": "compiler.workflow.loading",
     "logs": "compiler.workflow.live",
@@ -133,6 +135,7 @@ __all__ = [
     "exec_in",
     "explain",
     "letting_pass",
+    "line_sources",
     "load",
     "load_stack",
     "logs",

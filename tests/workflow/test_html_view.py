@@ -37,14 +37,24 @@ def page_of(project, *words):
 @pytest.fixture
 def opened(project, browser):
     """The page in the browser, which saw no error and fetched nothing."""
-    changed(project)
-    place = project.write("plan.html", page_of(project, "--out", "plan.json"))
+    place = project.write("plan.html", _page(project))
     browser.get_log("browser")
     browser.get(place.as_uri())
     yield browser
     assert browser.get_log("browser") == []
     loaded = "return performance.getEntriesByType('resource').map(item => item.name)"
     assert browser.execute_script(loaded) == []
+
+
+_PAGES = []
+
+
+def _page(project):
+    """The page, made by the first test that wants it."""
+    if not _PAGES:
+        changed(project)
+        _PAGES.append(page_of(project, "--out", "plan.json"))
+    return _PAGES[0]
 
 
 def find(browser, selector):
@@ -221,7 +231,8 @@ def test_where_a_line_comes_from_shows_on_hover_and_by_key(project, browser):
     find(browser, "#open-all").click()
     said = find(browser, "#because")
     assert not said.is_displayed()
-    first, second = every(browser, "tr.traced")
+    (section,) = [item for item in every(browser, ".work") if "more on eks" in item.text]
+    first, second = section.find_elements("css selector", "tr.traced")
     ActionChains(browser).move_to_element(second).perform()
     assert said.is_displayed()
     assert said.text == "resources.cpus (tasks/more.yaml:3:3)"
@@ -234,6 +245,18 @@ def test_where_a_line_comes_from_shows_on_hover_and_by_key(project, browser):
     ActionChains(browser).send_keys(Keys.ARROW_DOWN).perform()
     assert said.text == "resources.cpus (tasks/more.yaml:3:3)"
     assert said.get_attribute("role") == "status"
+
+
+def test_new_objects_say_of_each_line_where_it_comes_from(opened):
+    section = next(item for item in every(opened, ".work") if "more" in item.text)
+    said = {
+        row.find_element("css selector", "td.text").get_attribute("textContent"): row.get_attribute(
+            "data-because"
+        )
+        for row in section.find_elements("css selector", "tr.traced")
+    }
+    assert any("tasks/more.yaml:" in text and "(resources.cpus)" in text for text in said.values())
+    assert re.search(r"tasks/more\.yaml:\d+:\d+ \(run\)", said["added:     echo more"])
 
 
 def test_hostile_text_stays_text_in_the_browser(project, browser):

@@ -40,7 +40,7 @@ def command(
     """
     from compiler.planning.plan_file import to_json
     from compiler.rendering.tree import write_atomically
-    from compiler.workflow import plan
+    from compiler.workflow import line_sources, plan
 
     if out:
         _place(out)
@@ -54,7 +54,11 @@ def command(
             environ=options.environ(),
         )
     output.print_diagnostics(planned.diagnostics, "concise")
-    planning.print_plan(planned.plan, format, plan_file=out)
+    sources = None
+    if format == "html":
+        with output.taking_long("tracing every line"):
+            sources = line_sources(planned, stack, environ=options.environ())
+    planning.print_plan(planned.plan, format, plan_file=out, sources=sources)
     if out:
         write_atomically(_place(out), to_json(planned.plan))
         if format == "text":
