@@ -18,6 +18,8 @@ class SourceText:
         self.path = path
         self.text = text
         self._hidden: dict[Span, None] = {}
+        self.refused: set[Span] = set()
+        """Values of which nothing could be made: what they then lack is not said again."""
 
     def hide(self, span: Span) -> None:
         """From now on no renderer quotes this range."""

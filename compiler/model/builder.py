@@ -209,13 +209,22 @@ def combined(found: Diagnostics, built: Diagnostics) -> list[Diagnostic]:
     """What the schema `found` and what building said, each fault once.
 
     Where both speak about the very same range, the rule of the model says it better; that a
-    value is unexpected the schema has said already.
+    value is unexpected the schema has said already. Nothing more is said about a value that the
+    reader has refused.
     """
     if not found.has_errors:
-        return [*found, *built]
+        return _readable([*found, *built])
     further = [item for item in built if item.code != UNEXPECTED_VALUE.name]
     said = {item.span for item in further}
-    return [*(item for item in found if item.span is None or item.span not in said), *further]
+    return _readable(
+        [*(item for item in found if item.span is None or item.span not in said), *further]
+    )
+
+
+def _readable(items: list[Diagnostic]) -> list[Diagnostic]:
+    return [
+        item for item in items if item.span is None or item.span not in item.span.source.refused
+    ]
 
 
 def _last_name(path: Path) -> str:

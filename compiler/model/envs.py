@@ -144,6 +144,9 @@ def build_secrets(b: Builder, value: object, managed: object) -> dict[str, Secre
         known = found.get(match[3])
         if known is None or known.value is None:
             found[match[3]] = Secret(match[3], text, managed=match[1] is not None)
+    if isinstance(managed, dict):
+        b.unexpected(("managed_secrets",), managed, "a list of names or of one-entry maps")
+        managed = None
     for path, key, raw in _entries(b, ("managed_secrets",), managed):
         match = _name(b, path, key)
         if match is None:
@@ -205,7 +208,16 @@ def check_docker_login(
         )
         return
     missing = [name for name in DOCKER_LOGIN if name not in places[used[0]]]
-    if missing:
+    values = [secrets[name].value is None for name in places[used[0]] if name in secrets]
+    if any(values) and not all(values):
+        b.report(
+            codes.DOCKER_LOGIN_SPLIT,
+            first,
+            "a part of the registry login has a value here, the rest has none",
+            at_key=True,
+            hint="hand over all three values, or none of them",
+        )
+    elif missing:
         b.report(
             codes.DOCKER_LOGIN_INCOMPLETE,
             first,

@@ -10,7 +10,8 @@ from compiler.source.wording import described
 
 CONTAINER_PREFIX = "docker:"
 _CATALOGUE_PREFIX = "skypilot:"
-_CONTAINERS_ONLY = frozenset({"kubernetes", "ssh", "slurm"})
+# Where an image can be nothing else than a container's.
+_PODS = frozenset({"kubernetes", "ssh"})
 _BEST_WITH_MACHINE_IMAGE = frozenset({"gcp", "nebius"})
 
 
@@ -64,9 +65,19 @@ def _one(b: Builder, path: Path, text: str, infra: Infra) -> Image | None:
             "if it is a container image",
         )
         return None
-    if infra.cloud in _CONTAINERS_ONLY and not text.startswith(_CATALOGUE_PREFIX):
+    if infra.cloud in _PODS and not text.startswith(_CATALOGUE_PREFIX):
         return Image(docker=text)
-    if text.startswith("ami-") and infra.cloud == "aws" and infra.region is None:
+    if infra.cloud == "slurm":
+        b.report(
+            codes.IMAGE_VALUE,
+            path,
+            f"{shown(text)} is no container image",
+            expected=f"{CONTAINER_PREFIX}<image>, as Slurm has no other images",
+            hint=f"write `{CONTAINER_PREFIX}{text}`",
+        )
+        return None
+    of_catalogue = text.startswith(_CATALOGUE_PREFIX)
+    if infra.cloud == "aws" and infra.region is None and infra.zone is None and not of_catalogue:
         b.report(
             codes.IMAGE_NEEDS_REGION,
             path,
@@ -96,13 +107,16 @@ def _by_region(b: Builder, path: Path, entries: dict[str, object], infra: Infra)
             )
         else:
             machines[key] = value
-    if machines and infra.region is not None and infra.region not in machines:
+    region = infra.region
+    if infra.cloud == "aws" and region is None and infra.zone is not None:
+        region = infra.zone[:-1]
+    if machines and region is not None and region not in machines:
         b.report(
             codes.IMAGE_REGION,
             path,
-            f"there is no image for the region {infra.region}",
+            f"there is no image for the region {region}",
             found="images for " + ", ".join(machines),
-            hint=f"add `{infra.region}: ...`, or choose another region",
+            hint=f"add `{region}: ...`, or choose another region",
         )
     if docker is None and not machines:
         return None

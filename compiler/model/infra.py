@@ -61,7 +61,7 @@ def parse_cloud(value: object) -> str:
 @lru_cache(maxsize=1024)
 def parse_infra(text: str) -> Infra:
     """The parts of an infra text; on Kubernetes all after the first slash is the context."""
-    first, slash, rest = text.partition("/")
+    first, slash, rest = text.strip().partition("/")
     cloud = None if first == "*" else parse_cloud(first)
     if not slash:
         return Infra(cloud)

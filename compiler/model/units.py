@@ -14,8 +14,8 @@ from compiler.model.resources import Amount, LocalDisk
 
 _UNITS = {"k": 1 / 1024**2, "m": 1 / 1024, "g": 1.0, "t": 1024.0, "p": 1024.0**2}
 _number = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
-_amount = re.compile(rf"\s*({_number})\s*(?:([kmgtp])[bi]|(x))?(\+?)\s*", re.I)
-_cpus = re.compile(rf"\s*({_number})(\+?)\s*")
+_amount = re.compile(rf"\s*({_number}(?:e[+-]?[0-9]+)?)\s*(?:([kmgtp])[bi]|(x))?(\+?)\s*", re.I)
+_cpus = re.compile(rf"\s*({_number}(?:e[+-]?[0-9]+)?)(\+?)\s*", re.I)
 _whole_size = re.compile(r"\s*([0-9]+)(?:([kmgtp])[bi])?\s*", re.I)
 _unit_without_b = re.compile(rf"{_number}\s*[kmgtp](?:ib)?\+?", re.I)
 _delay = re.compile(r"([0-9]+)([smhdw]?)", re.I)
@@ -44,7 +44,7 @@ def parse_cpus(value: object) -> Amount:
 @lru_cache(maxsize=256)
 def _cpus_text(text: str) -> Amount:
     match = _cpus.fullmatch(text)
-    if match is not None:
+    if match is not None and math.isfinite(float(match[1])):
         return Amount(float(match[1]), at_least=bool(match[2]))
     plain = text.strip()
     hint = None
@@ -74,7 +74,7 @@ def parse_memory(value: object) -> Amount:
 @lru_cache(maxsize=256)
 def _memory_text(text: str) -> Amount:
     match = _amount.fullmatch(text)
-    if match is None:
+    if match is None or not math.isfinite(float(match[1])):
         hint = None
         if _unit_without_b.fullmatch(text.strip()):
             hint = "units are KB, MB, GB, TB, PB or Ki, Mi, Gi, Ti, Pi"

