@@ -6,7 +6,7 @@ from kubernetes_jobs import STACK, container_of, make_job, pod_of, rendered
 from compiler.diagnostics import Diagnostics
 from compiler.model import Accelerator
 from compiler.targets.kubernetes import TARGET
-from compiler.targets.kubernetes.accelerators import NoSelection, select
+from compiler.targets.kubernetes.accelerators import NoSelection, count_problem, select
 from compiler.targets.kubernetes.requests import cpu_quantity, memory_quantity
 
 
@@ -28,10 +28,9 @@ from compiler.targets.kubernetes.requests import cpu_quantity, memory_quantity
             "{accelerators: 'H100:8', cpus: 96, memory: 4x}",
             {"cpu": "96", "memory": "384Gi", "nvidia.com/gpu": "8"},
         ),
-        ("{accelerators: 'L4:0.5'}", {"cpu": "4", "memory": "16Gi", "nvidia.com/gpu": "1"}),
         ("{accelerators: 'MI300X:8'}", {"cpu": "32", "memory": "128Gi", "amd.com/gpu": "8"}),
         (
-            "{accelerators: 'Trainium2:16'}",
+            "{accelerators: 'Trainium2:16', infra: k8s, image_id: 'docker:neuron:2'}",
             {"cpu": "64", "memory": "256Gi", "aws.amazon.com/neuron": "16"},
         ),
     ],
@@ -136,7 +135,7 @@ def test_tpus_get_their_topology_and_toleration():
 @pytest.mark.parametrize(
     ("scheme", "name", "count"),
     [
-        ("gfd", "MI300X", 8),
+        ("gfd", "MI250X", 8),
         ("gke", "A10G", 1),
         ("nebius", "Trainium2", 16),
         ("gke", "tpu-v6e-slice", 5),
@@ -150,9 +149,29 @@ def test_what_labels_cannot_tell_is_refused(scheme, name, count):
         select(Accelerator(name, count), scheme)
 
 
+@pytest.mark.parametrize(
+    ("name", "count", "good"),
+    [
+        ("H100", 8, True),
+        ("K80", 16, True),
+        ("H100", 17, False),
+        ("GB200", 8, False),
+        ("Trainium", 8, True),
+        ("Trainium", 2, False),
+        ("Inferentia2", 6, True),
+        ("Inferentia2", 5, False),
+        ("MI300X", 9, False),
+        ("tpu-v6e-8", 1, True),
+        ("tpu-v6e-slice", 16, False),
+    ],
+)
+def test_counts_that_nodes_have(name, count, good):
+    assert (count_problem(Accelerator(name, count)) is None) is good
+
+
 def test_the_refusal_names_place_and_way_out():
     stack = STACK.replace("labels: skypilot", "labels: nebius")
-    job = make_job("run: x\nresources:\n  accelerators: Trainium2:16\n", stack)
+    job = make_job("run: x\nresources:\n  accelerators: MI300X:8\n", stack)
     (refused,) = TARGET.refusals(job.task, job.resources, job.target)
     diagnostics = Diagnostics()
     assert TARGET.render(job, diagnostics) == ()
@@ -194,7 +213,7 @@ def test_a_pod_without_accelerators_sees_none():
     [
         ("'H100:8'", "required"),
         ("'GB200:4'", "required"),
-        ("'Trainium2:16'", "required"),
+        ("'MI300X:8'", "required"),
         ("'H100:4'", "preferred"),
         ("null", "preferred"),
     ],

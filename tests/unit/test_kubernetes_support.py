@@ -50,6 +50,7 @@ USES = {
     "resources.cpus (N+)": "resources:\n  cpus: 4+\n",
     "resources.memory (N+)": "resources:\n  memory: 4+\n",
     "resources.accelerators (fraction)": "resources:\n  accelerators: L4:0.5\n",
+    "resources.accelerators (Neuron without image_id)": "resources:\n  accelerators: Trainium:16\n",
     "resources.accelerator_args": "resources:\n  accelerator_args: {tpu_vm: true}\n",
     "resources.use_spot (no label)": "resources:\n  use_spot: true\n",
     "resources.job_recovery": "resources:\n  job_recovery: failover\n",

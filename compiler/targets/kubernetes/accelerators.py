@@ -12,7 +12,9 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 
 from compiler.catalog.accelerators import Family, accelerators, family, tpu_slice
+from compiler.catalog.aws import counts_of
 from compiler.model import Accelerator
+from compiler.targets.kubernetes import accelerator_labels as labels
 
 SKYPILOT_KEY = "skypilot.co/accelerator"
 
@@ -27,91 +29,10 @@ def _upper(name: str) -> list[str]:
     return [name.upper()]
 
 
-# GKE's names that do not follow `nvidia-tesla-<name>`.
-_GKE = {
-    "H100": "nvidia-h100-80gb",
-    "H100-MEGA": "nvidia-h100-mega-80gb",
-    "H200": "nvidia-h200-141gb",
-    "B200": "nvidia-b200",
-    "GB200": "nvidia-gb200",
-    "A100-80GB": "nvidia-a100-80gb",
-    "L4": "nvidia-l4",
-    "RTXPRO6000": "nvidia-rtx-pro-6000",
-    **{
-        name: f"nvidia-tesla-{name.lower()}" for name in ("A100", "K80", "P100", "P4", "T4", "V100")
-    },
-}
-
-# What GPU feature discovery makes of the driver's product names. One model has several.
-_GFD = {
-    "GB300": ["NVIDIA-GB300"],
-    "GB200": ["NVIDIA-GB200"],
-    "B300": ["NVIDIA-B300-SXM6-AC"],
-    "B200": ["NVIDIA-B200"],
-    "GH200": ["NVIDIA-GH200-480GB", "NVIDIA-GH200-144G-HBM3e"],
-    "H200": ["NVIDIA-H200"],
-    "H200-SXM": ["NVIDIA-H200"],
-    "NVIDIA-H200-NVL": ["NVIDIA-H200-NVL"],
-    "H100": ["NVIDIA-H100-80GB-HBM3", "NVIDIA-H100-PCIe"],
-    "H100-SXM": ["NVIDIA-H100-80GB-HBM3"],
-    "H100-NVLINK": ["NVIDIA-H100-80GB-HBM3"],
-    "H100-MEGA": ["NVIDIA-H100-80GB-HBM3"],
-    "H100-NVL": ["NVIDIA-H100-NVL"],
-    "A800": ["NVIDIA-A800-SXM4-80GB", "NVIDIA-A800-80GB-PCIe"],
-    "A100": ["NVIDIA-A100-SXM4-40GB", "NVIDIA-A100-PCIE-40GB"],
-    "A100-80GB": ["NVIDIA-A100-SXM4-80GB", "NVIDIA-A100-80GB-PCIe"],
-    "A100-80GB-SXM": ["NVIDIA-A100-SXM4-80GB"],
-    "A40": ["NVIDIA-A40"],
-    "A30": ["NVIDIA-A30"],
-    "A16": ["NVIDIA-A16"],
-    "A10": ["NVIDIA-A10"],
-    "A10G": ["NVIDIA-A10G"],
-    "L4": ["NVIDIA-L4"],
-    "L40": ["NVIDIA-L40"],
-    "L40S": ["NVIDIA-L40S"],
-    "T4": ["Tesla-T4"],
-    "T4g": ["NVIDIA-T4G"],
-    "V100": ["Tesla-V100-SXM2-16GB", "Tesla-V100-PCIE-16GB"],
-    "V100-32GB": ["Tesla-V100-SXM2-32GB", "Tesla-V100-SXM3-32GB", "Tesla-V100-PCIE-32GB"],
-    "P100": ["Tesla-P100-SXM2-16GB", "Tesla-P100-PCIE-16GB"],
-    "P40": ["Tesla-P40"],
-    "P4": ["Tesla-P4"],
-    "K80": ["Tesla-K80"],
-    "M60": ["Tesla-M60"],
-    "A6000": ["NVIDIA-RTX-A6000"],
-    "RTXA6000": ["NVIDIA-RTX-A6000"],
-    "A5000": ["NVIDIA-RTX-A5000"],
-    "RTXA5000": ["NVIDIA-RTX-A5000"],
-    "A4000": ["NVIDIA-RTX-A4000"],
-    "RTXA4000": ["NVIDIA-RTX-A4000"],
-    "RTX6000-Ada": ["NVIDIA-RTX-6000-Ada-Generation"],
-    "RTX4000-Ada": ["NVIDIA-RTX-4000-Ada-Generation"],
-    "RTX3090": ["NVIDIA-GeForce-RTX-3090"],
-    "RTX4090": ["NVIDIA-GeForce-RTX-4090"],
-    "RTX5090": ["NVIDIA-GeForce-RTX-5090"],
-    "RTXPRO6000": ["NVIDIA-RTX-PRO-6000-Blackwell-Server-Edition"],
-}
-
-# EC2 calls both sizes of a card by one name; Karpenter tells them apart by memory (MiB).
-_KARPENTER = {
-    "A100": ("a100", 40960),
-    "A100-80GB": ("a100", 81920),
-    "V100": ("v100", 16384),
-    "V100-32GB": ("v100", 32768),
-}
-_COREWEAVE = {
-    "H100": ["H100", "H100_NVLINK_80GB"],
-    "A100-80GB": ["A100-80GB", "A100_NVLINK_80GB"],
-}
-# Chips of a single host -> its topology.
-_TPU_TOPOLOGY = {
-    "tpu-v5-lite-podslice": {1: "1x1", 4: "2x2", 8: "2x4"},
-    "tpu-v5-lite-device": {1: "1x1", 4: "2x2", 8: "2x4"},
-    "tpu-v6e-slice": {1: "1x1", 4: "2x2", 8: "2x4"},
-    "tpu-v5p-slice": {4: "2x2x1"},
-}
 # Devices of a whole node where it is not the family's usual number.
 _FULL_NODE = {"GB200": 4, "GB300": 4}
+# Neighbours on the ring of a trn1.32xlarge: other numbers are not handed out.
+_NEURON_COUNTS = {"Trainium": [1, 4, 8, 16]}
 
 
 class NoSelection(Exception):
@@ -152,7 +73,7 @@ def _by_table(key: str, table: Mapping[str, str | list[str]], what: str) -> Sche
 
 
 def _karpenter_gpu(name: str, count: int) -> Requirements:
-    called, memory = _KARPENTER.get(name, (_lower(name)[0], None))
+    called, memory = labels.KARPENTER.get(name, (_lower(name)[0], None))
     required = {"karpenter.k8s.aws/instance-gpu-name": [called]}
     if memory is not None:
         required["karpenter.k8s.aws/instance-gpu-memory"] = [str(memory)]
@@ -163,12 +84,13 @@ def _karpenter_gpu(name: str, count: int) -> Requirements:
 class FamilyRow:
     """How one maker's devices appear on Kubernetes.
 
-    `full_node` is the number of devices of a whole node, `taint` the key of the taint that
-    keeps other pods away (`taint_value` None: any).
+    `full_node` is the number of devices of a whole node, `most` that of the largest there is,
+    `taint` the key of the taint that keeps other pods away (`taint_value` None: any).
     """
 
     resource: str
     full_node: int
+    most: int
     schemes: Mapping[str, Scheme]
     taint: str | None = None
     taint_value: str | None = None
@@ -181,13 +103,14 @@ FAMILIES: Mapping[Family, FamilyRow] = {
         resource="nvidia.com/gpu",
         full_node=8,
         taint="nvidia.com/gpu",
+        most=16,
         schemes={
             "skypilot": _SKYPILOT,
-            "gfd": _by_table("nvidia.com/gpu.product", _GFD, "GPU feature discovery"),
-            "gke": _by_table("cloud.google.com/gke-accelerator", _GKE, "GKE"),
+            "gfd": _by_table("nvidia.com/gpu.product", labels.GFD, "GPU feature discovery"),
+            "gke": _by_table("cloud.google.com/gke-accelerator", labels.GKE, "GKE"),
             "karpenter": _karpenter_gpu,
             "coreweave": _by(
-                "gpu.nvidia.com/class", lambda name: _COREWEAVE.get(name, _upper(name))
+                "gpu.nvidia.com/class", lambda name: labels.COREWEAVE.get(name, _upper(name))
             ),
             "nebius": _by("nebius.com/gpu-name", _upper),
         },
@@ -196,12 +119,18 @@ FAMILIES: Mapping[Family, FamilyRow] = {
         resource="amd.com/gpu",
         full_node=8,
         taint="amd.com/gpu",
-        schemes={"skypilot": _SKYPILOT, "karpenter": _karpenter_gpu},
+        most=8,
+        schemes={
+            "skypilot": _SKYPILOT,
+            "karpenter": _karpenter_gpu,
+            "gfd": _by_table("amd.com/gpu.product-name", labels.AMD, "AMD's node labeller"),
+        },
     ),
     Family.NEURON: FamilyRow(
         resource="aws.amazon.com/neuron",
         full_node=16,
         taint="aws.amazon.com/neuron",
+        most=16,
         schemes={
             "skypilot": _SKYPILOT,
             "karpenter": _by("karpenter.k8s.aws/instance-accelerator-name", _lower),
@@ -212,13 +141,14 @@ FAMILIES: Mapping[Family, FamilyRow] = {
         full_node=1,
         taint="google.com/tpu",
         taint_value="present",
+        most=8,
         schemes={
             "skypilot": _SKYPILOT,
             "gke": _by("cloud.google.com/gke-tpu-accelerator", lambda name: [name]),
         },
     ),
     Family.GAUDI: FamilyRow(
-        resource="habana.ai/gaudi", full_node=8, schemes={"skypilot": _SKYPILOT}
+        resource="habana.ai/gaudi", full_node=8, most=8, schemes={"skypilot": _SKYPILOT}
     ),
 }
 
@@ -249,6 +179,26 @@ def select(accelerator: Accelerator, scheme: str) -> Selection:
     )
 
 
+def count_problem(accelerator: Accelerator) -> tuple[str, str] | None:
+    """(what is wrong with the count, what a node can have); None where nodes can have it."""
+    kind = family(accelerator.name)
+    row = FAMILIES.get(kind) if kind else None
+    if row is None:
+        return None
+    name, count = accelerator.name, math.ceil(accelerator.count)
+    if kind is Family.TPU and (slice_ := tpu_slice(name)):
+        count *= slice_[1]
+    if kind is Family.NEURON:
+        known = _NEURON_COUNTS.get(name) or [int(item) for item in counts_of(name)]
+        if known and count not in known:
+            return f"no node gives {count} {name} to a pod", ", ".join(str(item) for item in known)
+        return None
+    most = _FULL_NODE.get(name, row.most)
+    if count > most:
+        return f"no node has {count} {name}", f"at most {most}"
+    return None
+
+
 def names_of_devices(resource: str, labels: Mapping[str, str], scheme: str) -> list[str]:
     """The catalogue's names that a node with these labels serves by its `resource`."""
     found = []
@@ -269,7 +219,7 @@ def names_of_devices(resource: str, labels: Mapping[str, str], scheme: str) -> l
 
 
 def _topology(name: str, chips: int) -> str:
-    known = _TPU_TOPOLOGY.get(name, {})
+    known = labels.TPU_TOPOLOGY.get(name, {})
     if chips not in known:
         counts = ", ".join(str(item) for item in known) or "none"
         raise NoSelection(f"{chips} chips of {name} are no single host (known counts: {counts})")

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from compiler.catalog.accelerators import Family, family
+from compiler.catalog.aws import instance_type
 from compiler.diagnostics import Code, Diagnostic, Span
+from compiler.diagnostics.codes.catalog import ACCELERATOR_COUNT
 from compiler.diagnostics.codes.kubernetes_features import RECOVERY_NEEDS_JOBSET
 from compiler.diagnostics.codes.targets import FIELD_CHANGED, FIELD_IGNORED, FIELD_REFUSED
 from compiler.model import Resources, Stack, TargetSpec, Task
 from compiler.model.service import Service
 from compiler.targets.interface import Job, SupportLevel
+from compiler.targets.kubernetes.accelerators import count_problem
 from compiler.targets.kubernetes.kueue import needs_gke
 from compiler.targets.kubernetes.recovery import recovers
 from compiler.targets.kubernetes.serving import scales
@@ -29,6 +33,7 @@ def losses(task: Task, resources: Resources, target: TargetSpec) -> Iterator[Dia
     """What this candidate of the task loses, or is refused for, on Kubernetes."""
     for field, span in (*_task_uses(task), *_resource_uses(task, resources, target)):
         yield from _diagnostic(field, span, target)
+    yield from count_faults(resources, target)
 
 
 def stack_losses(stack: Stack, target: TargetSpec) -> Iterator[Diagnostic]:
@@ -157,6 +162,10 @@ def _resource_uses(
     if resources.accelerator is not None and resources.accelerator.count % 1:
         written = "gpus" if "gpus" in given else "accelerators"
         yield "resources.accelerators (fraction)", resources.origin_of(written).key_span()
+    if _lacks_neuron(resources, target):
+        written = "gpus" if "gpus" in given else "accelerators"
+        span = resources.origin_of(written).key_span()
+        yield "resources.accelerators (Neuron without image_id)", span
     if resources.instance_type is not None and "--" in resources.instance_type:
         yield use("instance_type", "of the form 4CPU--16GB")
     image = resources.image
@@ -167,6 +176,36 @@ def _resource_uses(
         yield use("job_recovery", "no JobSet" if alone else "")
     if resources.autostop is not None:
         yield use("autostop", "" if task.run is not None else "without run")
+
+
+def _lacks_neuron(resources: Resources, target: TargetSpec) -> bool:
+    """Whether the pod would run in our own default image, which knows no Neuron devices."""
+    accelerator = resources.accelerator
+    if accelerator is None or family(accelerator.name) is not Family.NEURON:
+        return False
+    named = resources.image is not None and resources.image.docker is not None
+    return not named and target.options.get("default_image") is None
+
+
+def count_faults(resources: Resources, target: TargetSpec) -> Iterator[Diagnostic]:
+    """More accelerators than any node has, or than the instance type that is named."""
+    accelerator = resources.accelerator
+    if accelerator is None or accelerator.count % 1:
+        return
+    problem = count_problem(accelerator)
+    known = instance_type(resources.instance_type or "")
+    if problem is None and known is not None and known.accelerator == accelerator.name:
+        has = known.accelerator_count
+        if accelerator.count > has:
+            problem = f"{known.name} has no {accelerator.count:g} {known.accelerator}", f"{has:g}"
+    if problem is not None:
+        written = "gpus" if "gpus" in resources.given else "accelerators"
+        yield ACCELERATOR_COUNT.at(
+            resources.origin_of(written).span(),
+            problem[0],
+            expected=problem[1],
+            target=target.key,
+        )
 
 
 def spot_faults(resources: Resources, target: TargetSpec, scheme: str) -> Iterator[Diagnostic]:

@@ -97,7 +97,8 @@ _TASK = (
     ("group (joined later)", _REFUSED, f"joining a running group is {_LATER}"),
     ("pipeline", _REFUSED, f"a pipeline is {_LATER}"),
     ("volume", _FULL, "a claim; nothing is made for an existing one or a folder of the nodes"),
-    ("volume (cleanup_on_deletion)", _IGNORED, "the folder stays on the nodes when the volume is deleted",
+    ("volume (cleanup_on_deletion)", _IGNORED,
+     "the folder stays on the nodes when the volume is deleted",
      "remove it with a task that mounts it"),
 )
 
@@ -114,7 +115,9 @@ _RESOURCES = (
     ("memory", _FULL, "a request, in GiB"),
     ("memory (N+)", _CHANGED, "a pod requests exactly this much memory"),
     ("accelerators", _FULL, "requests and limits of the device plugin, required node affinity"),
-    ("accelerators (fraction)", _CHANGED, "a pod gets whole devices: rounded up"),
+    ("accelerators (fraction)", _REFUSED, "a pod gets whole devices", "ask for a whole number"),
+    ("accelerators (Neuron without image_id)", _REFUSED, "the default image has no Neuron SDK",
+     "name an image that has it with `image_id`"),
     ("gpus", _FULL, "as `accelerators`"),
     ("accelerator_args", _IGNORED, "node images decide the runtime"),
     ("use_spot", _FULL, "node selector and toleration of spot nodes"),
