@@ -73,6 +73,8 @@ def _fields(job: Any) -> Iterator[str]:
         for item in (data.get("resources") or {}).get(choice) or ():
             yield from _below(item, "resources.", 1)
     yield from _below({"config": job.stack.config}, "", 3)
+    if job.members:
+        yield "group" if job.group is not None else "pipeline"
     if any(name.startswith("SKYPILOT_DOCKER_") for name in (*task.envs, *task.secrets)):
         yield "envs.SKYPILOT_DOCKER_*"
     if isinstance(task.workdir, GitWorkdir):

@@ -47,6 +47,7 @@ if TYPE_CHECKING:
     from compiler.workflow.once import plan_runs
     from compiler.workflow.policing import letting_pass
     from compiler.workflow.planner import Planned, PlanOptions, plan
+    from compiler.workflow.refused import locator
     from compiler.workflow.rendering import Rendering, render
     from compiler.workflow.saved import Opened, open_plan, secrets_for
     from compiler.workflow.tree_diff import TreeDiff, diff
@@ -88,6 +89,7 @@ _HOME = {
     "line_sources": "compiler.workflow.sources",
     "load": "compiler.workflow.loading",
     "load_stack": "compiler.workflow.loading",
+    "locator": "compiler.workflow.refused",
     "logs": "compiler.workflow.live",
     "migrate": "compiler.workflow.migration",
     "migrate_command": "compiler.workflow.migration",
@@ -138,6 +140,7 @@ __all__ = [
     "line_sources",
     "load",
     "load_stack",
+    "locator",
     "logs",
     "migrate",
     "migrate_command",

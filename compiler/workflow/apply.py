@@ -20,6 +20,7 @@ from compiler.targets.interface import Deployer, Step
 from compiler.targets.registry import deployer_of
 from compiler.workflow import places
 from compiler.workflow.fingerprint import check_secrets, previous_of, still_to_do
+from compiler.workflow.refused import Locate, placed
 
 Progress = Callable[[str], None]
 
@@ -59,8 +60,10 @@ def apply_plan(
     stack: Stack,
     secrets: Mapping[str, Mapping[str, str]],
     progress: Progress = lambda _: None,
+    locate: Locate | None = None,
 ) -> Applied:
-    """Carry out a plan. `secrets[work][name]` are the values to hand over again.
+    """Carry out a plan. `secrets[work][name]` are the values to hand over again; `locate` tells
+    where a refused work's fields are written (`locator`).
 
     Raise PlanOutdated before anything is touched if the live state moved out of what the
     plan allows or a secret's value differs; LockHeld if another apply is at work. A step that
@@ -94,7 +97,7 @@ def apply_plan(
             if result is None:
                 values = secrets.get(change.work, {})
                 step = _step(change, stack, observations[change.target], identity, values)
-                result = _execute(step, change, deployers[change.target], progress)
+                result = _execute(step, change, deployers[change.target], progress, locate)
             if result.error is not None and change.action is Action.DELETE:
                 stuck.add(change.work)
             results.append(result)
@@ -128,12 +131,14 @@ def _skipped(
     return None
 
 
-def _execute(step: Step, change: WorkChange, deployer: Deployer, progress: Progress) -> StepResult:
+def _execute(
+    step: Step, change: WorkChange, deployer: Deployer, progress: Progress, locate: Locate | None
+) -> StepResult:
     progress(f"{change.address}: {change.action} run {change.run}")
     try:
         return StepResult(change, deployer.execute(step, progress))
     except TriplaneError as error:
-        return StepResult(change, error=error)
+        return StepResult(change, error=placed(error, change, locate))
 
 
 def _step(

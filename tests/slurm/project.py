@@ -222,10 +222,11 @@ class Project:
     def clean(self) -> None:
         """Leave no job behind and no file."""
         for cluster in self.clusters:
-            rows = self.sh("squeue", "-h", "-o", "%A|%j", cluster=cluster, user="root").splitlines()
-            ours = [row.partition("|")[0] for row in rows if self.name in row]
+            rows = self.sh("squeue", "-h", "-o", "%i|%j", cluster=cluster, user="root").splitlines()
+            # Of an array or a heterogeneous job the whole.
+            ours = {re.split(r"[|_+]", row)[0] for row in rows if self.name in row}
             if ours:
-                self.sh("scancel", *ours, cluster=cluster, user="root")
+                self.sh("scancel", *sorted(ours), cluster=cluster, user="root")
         # A job that is just ending may still write: what is left goes with the site.
         self.site.run(self.clusters[0], self.user, ["rm", "-rf", str(self.state)])
 

@@ -8,6 +8,8 @@ import click
 
 from compiler.cli import options, output, planning
 
+_PLANS = 4  # how often a world that does not stand still is planned for
+
 
 @click.command()
 @options.paths_argument
@@ -43,18 +45,42 @@ def command(paths, stack_path, auto_approve, wait_for, timeout, format, quiet, *
       triplane apply tasks/train.yaml --stack stacks/prod.yaml --auto-approve --wait running
       triplane apply plan.json
     """
-    from compiler.workflow import apply_plan, open_plan, plan, secrets_for
+    from compiler.workflow import apply_plan, locator, open_plan
 
     overrides = options.overrides_from(arguments)
+    progress = output.Progress(quiet)
     saved = _saved_plan(paths)
     if saved is not None:
         _require_no_flags(arguments)
         opened = open_plan(saved, stack_path, overrides=overrides, environ=options.environ())
-        the_plan, stack, secrets = opened.plan, opened.stack, opened.secrets
+        the_plan, stack = opened.plan, opened.stack
+        if not planning.approve(the_plan, True):
+            return 1
+        locate = locator(opened.works, stack)
+        applied = apply_plan(the_plan, stack, opened.secrets, progress, locate)
     else:
         if not stack_path:
             raise click.UsageError("Missing option '--stack' (only a saved plan goes without).")
-        stack = options.open_stack(stack_path)
+        stack = options.open_stack(stack_path, arguments["override_policy"])
+        made = _planned_and_applied(
+            paths, stack, arguments, auto_approve, format == "json", overrides, progress
+        )
+        if made is None:
+            return 1
+        the_plan, applied = made
+    code = planning.print_applied(applied, the_plan, format)
+    if code == 0 and wait_for != "accepted":
+        code = planning.wait_for_runs(stack, applied, wait_for, timeout, progress)
+    return code
+
+
+def _planned_and_applied(paths, stack, arguments, auto_approve, err, overrides, progress):
+    """The plan and what came of it, None where it was not approved. What moved between the two,
+    a job that started or ended, is planned again: nobody has been promised the old plan."""
+    from compiler.diagnostics import PlanOutdated
+    from compiler.workflow import apply_plan, locator, plan, secrets_for
+
+    for left in reversed(range(_PLANS)):
         with output.taking_long(f"planning set {stack.set_name} on {', '.join(stack.targets)}"):
             planned = plan(
                 paths,
@@ -64,16 +90,22 @@ def command(paths, stack_path, auto_approve, wait_for, timeout, format, quiet, *
                 environ=options.environ(),
             )
         output.print_diagnostics(planned.diagnostics, "concise")
-        planning.print_plan(planned.plan, "text", err=format == "json")
-        the_plan, secrets = planned.plan, secrets_for(planned, stack)
-    if not planning.approve(the_plan, auto_approve or saved is not None):
-        return 1
-    progress = output.Progress(quiet)
-    applied = apply_plan(the_plan, stack, secrets, progress)
-    code = planning.print_applied(applied, the_plan, format)
-    if code == 0 and wait_for != "accepted":
-        code = planning.wait_for_runs(stack, applied, wait_for, timeout, progress)
-    return code
+        planning.print_plan(planned.plan, "text", err=err)
+        if not planning.approve(planned.plan, auto_approve):
+            return None
+        secrets, locate = secrets_for(planned, stack), locator(planned.loaded.works, stack)
+        try:
+            applied = apply_plan(planned.plan, stack, secrets, progress, locate)
+        except PlanOutdated as error:
+            if not left:
+                raise
+            click.echo(f"{error}; planning again", err=True)
+            continue
+        moved = [item.error for item in applied.failed if isinstance(item.error, PlanOutdated)]
+        if not moved or not left:
+            return planned.plan, applied
+        click.echo(f"{moved[0]}; planning again", err=True)
+    return None
 
 
 def _saved_plan(paths) -> str | None:

@@ -26,7 +26,7 @@ def command(paths, stack_path, num_jobs, only, auto_approve, format, quiet, **ov
       triplane run eval.yaml --stack stacks/prod.yaml --env CHECKPOINT=step-900
       triplane run sweep.yaml --stack stacks/prod.yaml --num-jobs 8
     """
-    from compiler.workflow import apply_plan, plan_runs, secrets_for
+    from compiler.workflow import apply_plan, locator, plan_runs, secrets_for
 
     stack = options.open_stack(stack_path)
     with output.taking_long(f"placing on {', '.join(only or stack.targets)}"):
@@ -43,5 +43,11 @@ def command(paths, stack_path, num_jobs, only, auto_approve, format, quiet, **ov
         planning.print_plan(planned.plan, "text", err=format == "json")
     if not planning.approve(planned.plan, auto_approve):
         return 1
-    applied = apply_plan(planned.plan, stack, secrets_for(planned, stack), output.Progress(quiet))
+    applied = apply_plan(
+        planned.plan,
+        stack,
+        secrets_for(planned, stack),
+        output.Progress(quiet),
+        locator(planned.loaded.works, stack),
+    )
     return planning.print_applied(applied, planned.plan, format)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from compiler.diagnostics import Diagnostic, Diagnostics, Severity
+from compiler.diagnostics import Diagnostic, Diagnostics, Severity, Span
 from compiler.model import Group, Pipeline, Resources, Stack, TargetSpec, Task, Volume
 from compiler.rendering.artifact import Artifact
 from compiler.targets.interface import Job, Support
@@ -34,8 +34,10 @@ class SlurmTarget:
     def refusals_of_whole(
         self, whole: Group | Pipeline | Volume, target: TargetSpec
     ) -> Iterable[Diagnostic]:
-        """Nothing beyond the rows of the support table."""
-        return ()
+        """Kept scripts, which have a job of their own, as members of a group."""
+        from compiler.targets.slurm.fields import of_whole
+
+        return of_whole(whole, target)
 
     def volume_updates(self, volume: Volume, target: TargetSpec) -> frozenset[str]:
         """Volumes are not rendered."""
@@ -46,11 +48,15 @@ class SlurmTarget:
         from compiler.diagnostics.codes.slurm import SLURM_VALUE
         from compiler.targets.slurm.emit import emit
         from compiler.targets.slurm.fields import findings
+        from compiler.targets.slurm.groups import render_group
         from compiler.targets.slurm.lower import lower
         from compiler.targets.slurm.native import render_native
 
-        diagnostics.extend(findings(job.task, job.resources, job.target))
+        for member in job.members or (job,):
+            diagnostics.extend(findings(member.task, member.resources, job.target))
         try:
+            if job.group is not None and job.members:
+                return (render_group(job, diagnostics),)
             if job.task.native_script is not None:
                 return render_native(job, diagnostics)
             return (emit(job, lower(job, diagnostics)),)
@@ -63,6 +69,12 @@ class SlurmTarget:
     def project(self, stack: Stack, target: TargetSpec) -> tuple[Artifact, ...]:
         """A cluster has nothing of the target as a whole."""
         return ()
+
+    def written_at(self, job: Job, field: str) -> Span | None:
+        """Where the user wrote a field of the dialect that a refusal of the cluster is about."""
+        from compiler.targets.slurm.locating import written_at
+
+        return written_at(job, field)
 
     def verify(self, artifact: Artifact, target: TargetSpec) -> Iterable[Diagnostic]:
         from compiler.targets.slurm.verify import verify

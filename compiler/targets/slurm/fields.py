@@ -7,7 +7,7 @@ from functools import partial
 
 from compiler.diagnostics import Diagnostic, Span
 from compiler.diagnostics.codes.targets import FIELD_CHANGED, FIELD_IGNORED, FIELD_REFUSED
-from compiler.model import GitWorkdir, Resources, TargetSpec, Task
+from compiler.model import GitWorkdir, Group, Resources, TargetSpec, Task
 from compiler.targets.interface import SupportLevel
 from compiler.targets.slurm.native import conflicts
 from compiler.targets.slurm.support import SUPPORT
@@ -45,6 +45,21 @@ def findings(task: Task, resources: Resources, target: TargetSpec) -> Iterator[D
             hint=support.hint or None,
             target=target.key,
         )
+
+
+def of_whole(whole: object, target: TargetSpec) -> Iterator[Diagnostic]:
+    """What stands against a group that does not stand against its tasks."""
+    if not isinstance(whole, Group):
+        return
+    support = SUPPORT["group (kept script)"]
+    for task in whole.tasks:
+        if task.native_script is not None:
+            yield FIELD_REFUSED.at(
+                task.origin.key_span("config", "triplane", "native_script"),
+                f"`group` on Slurm: {support.note}",
+                hint=support.hint,
+                target=target.key,
+            )
 
 
 def used(task: Task, resources: Resources, target: TargetSpec) -> Iterator[Use]:

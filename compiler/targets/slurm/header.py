@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 
 from compiler.catalog.accelerators import resolve_accelerator
 from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.codes import slurm as codes
-from compiler.model import names
 from compiler.targets.interface import Job
 from compiler.targets.slurm import limits, options, recovery, requests
 from compiler.targets.slurm.paths import output_pattern
@@ -16,19 +16,30 @@ from compiler.targets.slurm.settings import Settings
 _OUTPUT = "slurm-%j.out"
 
 
+@dataclass(frozen=True, slots=True)
+class Component:
+    """What the jobs of a group or a pipeline have in common, and whether this is the first."""
+
+    job_name: str
+    requeue: str
+    first: bool
+
+
 def directives(
     job: Job,
     settings: Settings,
     request: requests.Request,
     run_folder: str,
     diagnostics: Diagnostics,
+    *,
+    component: Component | None = None,
 ) -> Iterator[tuple[str, str | None]]:
     """(long option, value or None for a flag), in the order of the script."""
-    stack, task, resources = job.stack, job.task, job.resources
-    job_name = names.slurm_job_name(stack.set_name, job.work, job.run, job.spec_digest)
-    yield "job-name", job_name
-    yield "output", f"{output_pattern(run_folder)}/{_OUTPUT}"
-    yield "open-mode", "append"
+    task, resources = job.task, job.resources
+    yield "job-name", component.job_name if component else job.object_name
+    if component is None or component.first:
+        yield "output", f"{output_pattern(run_folder)}/{_OUTPUT}"
+        yield "open-mode", "append"
     yield "nodes", str(task.num_nodes)
     yield "ntasks-per-node", "1"
     yield "cpus-per-task", str(request.cpus)
@@ -37,7 +48,7 @@ def directives(
     if resources.accelerator is not None:
         yield requests.gpu_directive(resources.accelerator, request.gpus, job.target)
     yield "wait-all-nodes", "1"
-    yield recovery.requeue_directive(resources), None
+    yield component.requeue if component else recovery.requeue_directive(resources), None
     partition = partition_of(job, settings)
     if partition is not None:
         yield "partition", partition

@@ -25,6 +25,8 @@ class SlurmJob:
 
     `directives` are (long option, value or None for a flag) in the order of the script;
     `base` and the paths in `secret_files` are shell words; `scripts` maps file names to texts.
+    `run_key` is that of the whole and `part` the task's folder in it, empty for a task alone;
+    `component` counts the parts of a heterogeneous job.
     """
 
     directives: tuple[tuple[str, str | None], ...]
@@ -33,6 +35,9 @@ class SlurmJob:
     run_folder: str
     set_name: str
     run_key: str
+    part: str
+    component: int | None
+    in_group: bool
     nodes: int
     cpus: int
     scripts: Mapping[str, str] = field(repr=False)
@@ -47,27 +52,37 @@ class SlurmJob:
     has_run: bool
 
 
-def lower(job: Job, diagnostics: Diagnostics) -> SlurmJob:
+def lower(
+    job: Job,
+    diagnostics: Diagnostics,
+    *,
+    common: header.Component | None = None,
+    component: int | None = None,
+) -> SlurmJob:
     """What the job is on Slurm; faults of configuration go to `diagnostics`.
 
-    Raise ValueError for a value that has no form in a script.
+    `common` and `component` are for the parts of a group or a pipeline. Raise ValueError for a
+    value that has no form in a script.
     """
     settings = Settings(job)
     request = requests.request_of(job.resources, job.target)
     container = container_of(job.task, job.resources, job.target, settings)
-    workdir = str(job.target.options.get("workdir") or settings.value("workdir") or "~")
-    run_key = f"{job.work}.{job.run}"
-    run_folder = f".triplane/{job.stack.set_name}/runs/{run_key}"
-    if is_fixed(workdir):
-        run_folder = f"{workdir.rstrip('/')}/{run_folder}"
+    where = place_of(job, settings)
     handed, sources = secrets_of(job)
     return SlurmJob(
-        directives=tuple(header.directives(job, settings, request, run_folder, diagnostics)),
-        base=login_word(workdir),
-        output_is_relative=not is_fixed(workdir),
-        run_folder=run_folder,
+        directives=tuple(
+            header.directives(
+                job, settings, request, where.run_folder, diagnostics, component=common
+            )
+        ),
+        base=where.base,
+        output_is_relative=where.is_relative,
+        run_folder=where.run_folder,
         set_name=job.stack.set_name,
-        run_key=run_key,
+        run_key=where.run_key,
+        part=where.part,
+        component=component,
+        in_group=job.group is not None,
         nodes=job.task.num_nodes,
         cpus=request.cpus,
         scripts=_scripts(job, container is not None),
@@ -81,6 +96,35 @@ def lower(job: Job, diagnostics: Diagnostics) -> SlurmJob:
         has_setup=job.task.setup is not None,
         has_run=job.task.run is not None,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a job's files are: `base` as a shell word, `run_folder` as a path that sbatch finds
+    (from the base, where `is_relative`); `run_key` and `part` as in SlurmJob."""
+
+    base: str
+    run_folder: str
+    is_relative: bool
+    run_key: str
+    part: str
+
+
+def place_of(job: Job, settings: Settings) -> Place:
+    workdir = str(job.target.options.get("workdir") or settings.value("workdir") or "~")
+    run_key = f"{job.whole}.{job.run}"
+    part = part_of(job)
+    run_folder = f".triplane/{job.stack.set_name}/runs/{run_key}"
+    if part and job.pipeline is not None:
+        run_folder += f"/{part}"
+    if is_fixed(workdir):
+        run_folder = f"{workdir.rstrip('/')}/{run_folder}"
+    return Place(login_word(workdir), run_folder, not is_fixed(workdir), run_key, part)
+
+
+def part_of(job: Job) -> str:
+    """The folder of a member within the run of its whole: its name there."""
+    return "" if job.part_of is None else job.work.removeprefix(f"{job.part_of}-")
 
 
 def _scripts(job: Job, container: bool) -> dict[str, str]:

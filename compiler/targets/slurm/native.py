@@ -21,7 +21,6 @@ from compiler.rendering.quoting import heredoc
 from compiler.targets.interface import Job
 from compiler.targets.slurm import options, requests
 from compiler.targets.slurm.directives import Unreadable, directive, header
-from compiler.targets.slurm.paths import is_fixed, login_word
 from compiler.targets.slurm.recovery import recovery_of
 from compiler.targets.slurm.settings import Settings
 
@@ -74,21 +73,17 @@ def render_native(job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
     settings = Settings(job)
     found = dict(_directives(job, settings, diagnostics))
     diagnostics.extend(_differences(job, text, found))
-    workdir = str(job.target.options.get("workdir") or settings.value("workdir") or "~")
-    run_key = f"{job.work}.{job.run}"
-    run_folder = f".triplane/{job.stack.set_name}/runs/{run_key}"
-    if is_fixed(workdir):
-        run_folder = f"{workdir.rstrip('/')}/{run_folder}"
-    from compiler.targets.slurm.lower import secrets_of
+    from compiler.targets.slurm.lower import place_of, secrets_of
 
+    where = place_of(job, settings)
     handed, files = secrets_of(job)
     data = {
         "directives": [directive(name, value) for name, value in found.items()],
-        "base": login_word(workdir),
-        "output_is_relative": not is_fixed(workdir),
-        "run_folder": run_folder,
+        "base": where.base,
+        "output_is_relative": where.is_relative,
+        "run_folder": where.run_folder,
         "set_name": job.stack.set_name,
-        "run_key": run_key,
+        "run_key": where.run_key,
         "writing": writing(text, '"$SCRIPT"'),
         "env": list(_env(job).items()),
         "arguments": job.task.native_arguments,

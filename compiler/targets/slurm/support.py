@@ -98,7 +98,24 @@ _TASK: Final = (
         FULL,
         "run as it is, once and by its own interpreter, without the launcher",
     ),
-    Support("group", REFUSED, "tasks that start together are not put into one Slurm job"),
+    Support(
+        "group",
+        FULL,
+        "one heterogeneous job, a component a task: all start together, each on nodes of its own",
+    ),
+    Support(
+        "group (host names)",
+        CHANGED,
+        "`<task>-<node>.<group>` resolves in containers, and outside of them where the site lets "
+        "users make namespaces; TRIPLANE_NODES_<TASK> has the addresses everywhere",
+        "set `user_namespaces: true` at the target if they are allowed, or use the variables",
+    ),
+    Support(
+        "group (kept script)",
+        REFUSED,
+        "a script that is kept cannot be a component of a group's job",
+        "put its text into `run`",
+    ),
     Support("group (joined later)", REFUSED, "a job cannot be tied to a running group"),
     Support(
         "pipeline", REFUSED, "tasks that follow each other are not made jobs with dependencies"

@@ -12,7 +12,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.codes.slurm import SLURM_SCRIPT
 from compiler.model import TargetSpec
 from compiler.rendering.artifact import Artifact, ArtifactKind
-from compiler.targets.slurm.directives import Unreadable, header
+from compiler.targets.slurm.directives import MAGIC, Unreadable, header, is_separator
 from compiler.targets.slurm.options import parse_version, table
 
 _LIMIT = 4 << 20  # Slurm's default max_script_size
@@ -91,12 +91,16 @@ def _sbatch_faults(text: str, target: TargetSpec) -> Iterator[str]:
         yield "more than 4 MiB, which slurmctld refuses by default"
     seen: dict[str, int] = {}
     version = parse_version(target.version)
+    lines = text.split("\n")
     try:
         directives = list(header(text))
     except Unreadable as error:
         yield f"a directive cannot be read: {error}"
         return
     for number, words in directives:
+        if not words and is_separator(lines[number - 1].removeprefix(MAGIC).strip()):
+            seen.clear()  # another component of a heterogeneous job
+            continue
         if len(words) != 1 or not words[0].startswith("--"):
             yield f"line {number}: {len(words)} words where one option is meant"
             continue

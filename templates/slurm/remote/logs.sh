@@ -16,7 +16,7 @@ cd -- "$folder" 2>/dev/null || fail 70 "there is nothing left of this run in $fo
 nodes=$(sed -n 's/^#SBATCH \(--nodes=\|-N *\)\([0-9]*\).*/\2/p' job.sbatch 2>/dev/null | head -n 1)
 echo "nodes|${nodes:-1}"
 shopt -s nullglob
-files=(slurm-*.out logs/*.log)
+files=(slurm-*.out */slurm-*.out logs/*.log */logs/*.log)
 [ ${#files[@]} -eq 0 ] || stat -L -c '%s %n' -- "${files[@]}" 2>/dev/null | while read -r size file; do
     from=${seen[$file]-}
     if [ -z "$from" ]; then

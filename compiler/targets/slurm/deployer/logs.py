@@ -17,7 +17,8 @@ _LABELLED = re.compile(rb" *[0-9]+: ")  # by srun --label
 
 
 def lines(remote: Remote, record: Record, *, follow: bool, tail: int | None) -> Iterator[str]:
-    """Lines without their ends; with several ranks those of rank N begin with `(rank N) `.
+    """Lines without their ends; with several ranks those of rank N begin with `(rank N) `, in a
+    group or a pipeline with `(<task>, rank N) `.
 
     The job's own output has no prefix: all of it as long as there is no rank, then only what
     the script and Slurm say themselves, as the ranks' lines are in it too. `tail` counts the
@@ -68,9 +69,15 @@ def _part(line: str) -> tuple[str, int, bytes]:
 
 
 def _rank(name: str) -> int | None:
-    """`logs/3.log` -> 3; None for the job's own output."""
-    stem = name.removeprefix("logs/").removesuffix(".log")
+    """`logs/3.log`, `<task>/logs/3.log` -> 3; None for the job's own output."""
+    stem = name.rpartition("logs/")[2].removesuffix(".log")
     return int(stem) if stem.isdigit() else None
+
+
+def _task(name: str) -> str:
+    """The task of a group or a pipeline that a log is of, empty for a task alone."""
+    folder, _, rest = name.partition("/")
+    return folder if rest and folder != "logs" else ""
 
 
 def _is_shown(name: str, line: bytes, several: bool, has_ranks: bool) -> bool:
@@ -81,14 +88,16 @@ def _is_shown(name: str, line: bytes, several: bool, has_ranks: bool) -> bool:
     return not (several and _LABELLED.match(line))
 
 
-def _order(part: tuple[str, int, bytes]) -> tuple[int, str]:
+def _order(part: tuple[str, int, bytes]) -> tuple[str, int, str]:
     rank = _rank(part[0])
-    return (-1 if rank is None else rank, part[0])
+    return (_task(part[0]), -1 if rank is None else rank, part[0])
 
 
 def _prefix(name: str, several: bool) -> str:
-    rank = _rank(name)
-    return f"(rank {rank}) " if several and rank is not None else ""
+    rank, task = _rank(name), _task(name)
+    words = [task] if task else []
+    words += [f"rank {rank}"] if several and rank is not None else []
+    return f"({', '.join(words)}) " if words else ""
 
 
 def _text(line: bytes) -> str:

@@ -46,6 +46,8 @@ def pending_fields(before: str, after: str) -> dict[str, str] | None:
     None where that cannot be done in place: another script, an option that Slurm does not
     change, or one taken away (its default is the cluster's secret).
     """
+    if "#SBATCH hetjob\n" in before + after:  # of several components there is no one option
+        return None
     old, old_body = _split(before)
     new, new_body = _split(after)
     if old_body != new_body or old.keys() - new.keys():
