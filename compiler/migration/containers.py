@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from compiler.migration.shell.body import Body, Command
-from compiler.migration.shell.words import Word
+from compiler.migration.shell.body import Command
+from compiler.migration.shell.variables import Variables, variable
 
 _VALUED = frozenset({"-B", "--bind", "--mount"})
 _FLAGS = frozenset({"--nv", "--rocm", "--nvccli", "-s", "--silent", "-q", "--quiet"})
@@ -28,23 +28,6 @@ class Container:
     mounts: tuple[str, ...] = ()
 
 
-def constants(body: Body) -> Mapping[str, str]:
-    """Variables of the script that are set once, and to a text in which nothing is expanded."""
-    found: dict[str, str | None] = {}
-    for assignment in body.assignments:
-        literal = assignment.value.literal if assignment.value is not None else None
-        found[assignment.name] = None if assignment.name in found else literal
-    return {name: text for name, text in found.items() if text is not None}
-
-
-def value_of(word: Word, known: Mapping[str, str]) -> str | None:
-    """A word's value; that of a variable where it is known."""
-    if word.literal is not None:
-        return word.literal
-    name = word.text.strip('"').removeprefix("$").strip("{}")
-    return known.get(name) if word.text.strip('"').startswith("$") else None
-
-
 def image_id(image: str) -> str | None:
     """An image as `image_id` names it; None for a file, and for what the shell expands."""
     if "$" in image:
@@ -58,18 +41,19 @@ def image_id(image: str) -> str | None:
 
 
 def of_step(
-    options: Mapping[str, str | None], known: Mapping[str, str]
+    options: Mapping[str, str | None], known: Variables
 ) -> tuple[str | None, str, tuple[str, ...]] | None:
     """(image, as written, mounts) of pyxis' options; None without an image."""
     image = (options.get("container-image") or "").strip('"')
     if not image:
         return None
-    image = known.get(image.removeprefix("$").strip("{}"), image) if "$" in image else image
+    name = variable(image)
+    image = known.literals.get(name, image) if name else image
     mounts = tuple(filter(None, (options.get("container-mounts") or "").split(",")))
     return image_id(image), image, mounts
 
 
-def of_command(command: Command, at: int, known: Mapping[str, str]) -> Container | str | None:
+def of_command(command: Command, at: int, known: Variables) -> Container | str | None:
     """The container that the words from `at` on start; None where they start none, and a text
     that says why it cannot be the task's."""
     words = command.words
@@ -93,7 +77,7 @@ def of_command(command: Command, at: int, known: Mapping[str, str]) -> Container
         position += 1
     if position + 1 >= len(words):
         return f"what `{name}` starts is known only when it runs"
-    image = value_of(words[position], known)
+    image = known.value(words[position])
     if image is not None and image.lstrip().startswith("-"):
         return f"options of `{name}` stand in a variable"
     shown = image or words[position].text

@@ -15,7 +15,9 @@ from compiler.migration.editing import Change
 from compiler.migration.moved import EDITED, Moved, note
 from compiler.migration.result import DECIDE, Note
 from compiler.migration.script import Script
+from compiler.migration.shell.body import Command
 from compiler.migration.shell.launchers import Kind, launches
+from compiler.migration.shell.variables import Variables
 from compiler.migration.shim import export_lines, known
 from compiler.migration.steps import replace_steps
 
@@ -31,7 +33,18 @@ _REPEATABLE = frozenset(
     | {"date", "nvidia-smi", "head", "tail", "awk", "sed", "tr", "sort", "cut", "wait", "exit"}
     | {"true", "false", "test", "pwd", "env", "sleep", "which", "unset", "shopt", "umask", "cat"}
     | {"mkdir", "trap", "nproc", "whoami", "uname", "free", "lscpu", "df", "seq", "wc", "grep"}
-    | {"spack", "getent", "export", "[", "hostname", "python-config", "nvcc", "basename"}
+    | {
+        "spack",
+        "getent",
+        "export",
+        "[",
+        "tee",
+        "clear",
+        "hostname",
+        "python-config",
+        "nvcc",
+        "basename",
+    }
 )
 """Commands that may run on every node as well as on the first: they prepare, or look."""
 
@@ -91,7 +104,7 @@ def _in_front(script: Script, moved: Moved) -> None:
         text = f"lines in front of the script export {names}"
         moved.notes.append(note(codes.SHIM, None, text))
     if moved.steps:
-        ends = any("kill-on-bad-exit" in read.options for read in moved.steps)
+        ends = any(read.options.get("kill-on-bad-exit", "0") != "0" for read in moved.steps)
         moved.lines.extend(processes.function_lines(script, ends))
         text = "the processes of a node are started by a function in front of the script"
         hint = "A launcher (`torchrun --nproc_per_node`) does it as well, and says more."
@@ -191,7 +204,7 @@ def _mpi(script: Script, moved: Moved) -> Iterator[Note]:
     for command, count in found:
         if command.start not in calls:
             yield note(codes.MPI, command.line, "srun starts MPI's own launcher")
-        elif any(containers.of_command(command, at, {}) for at in range(1, len(command.words))):
+        elif any(_starts_container(command, at) for at in range(1, len(command.words))):
             yield note(codes.CONTAINER, command.line, "MPI starts the containers")
         elif count is not None:
             word = command.words[0]
@@ -203,6 +216,10 @@ def _mpi(script: Script, moved: Moved) -> Iterator[Note]:
             "the image has to bring this MPI; containers often run as root, which Open MPI refuses"
         )
         moved.notes.append(note(codes.MPI, found[0][0].line, text, "A line in front allows it."))
+
+
+def _starts_container(command: Command, at: int) -> bool:
+    return containers.of_command(command, at, Variables()) is not None
 
 
 def _on_every_node(script: Script, moved: Moved) -> Iterator[Note]:

@@ -28,6 +28,12 @@ _FEW = 40
 _MAGIC = (b"#SBATCH", b"#SLURM")
 _CHAIN = re.compile(rb"^[^#\n]*\bsbatch\b[^\n]*\s(?:--dep|-d)", re.MULTILINE)
 """What a driver has that submits scripts which wait for one another."""
+_TALK = frozenset(
+    {".md", ".markdown", ".rst", ".adoc", ".tex", ".html", ".htm", ".ipynb", ".yaml", ".yml"}
+    | {".json", ".csv", ".pdf", ".log", ".out", ".patch", ".diff"}
+)
+"""Files that show scripts and are none; they are read where they are named."""
+
 _HEAD = 1 << 16
 
 
@@ -40,7 +46,8 @@ class Job:
 
 
 def discover(paths: Iterable[str]) -> Iterator[str]:
-    """Every script at the paths: files that are named, and files with directives in folders."""
+    """Every script at the paths: files that are named, and in folders whatever has directives,
+    documentation and data apart."""
     for path in paths:
         if not Path(path).is_dir():
             yield path
@@ -49,7 +56,9 @@ def discover(paths: Iterable[str]) -> Iterator[str]:
             folders[:] = sorted(name for name in folders if not name.startswith("."))
             for name in sorted(files):
                 found = Path(folder, name)
-                if not name.startswith(".") and _has_directives(found):
+                if name.startswith(".") or found.suffix.lower() in _TALK:
+                    continue
+                if _has_directives(found):
                     yield str(found)
 
 

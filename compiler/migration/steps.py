@@ -13,6 +13,7 @@ from compiler.migration.result import Note
 from compiler.migration.script import Script
 from compiler.migration.shell.body import Command, Context
 from compiler.migration.shell.launchers import Step, step
+from compiler.migration.shell.variables import variables_of
 
 _SAME = frozenset(
     {"nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "gres", "gpus", "gpus-per-node"}
@@ -22,6 +23,10 @@ _SAME = frozenset(
     | {"mem-bind", "quiet", "container-image", "container-mounts"}
 )
 """Options of a step that say where and with what, and change nothing about what is run."""
+
+_OWN_JOB = ("SLURM_JOB_ID", "SLURM_JOBID")
+_ON_ALL = frozenset({Context.REDIRECTED, Context.PIPE})
+"""In what a step on every node may stand: each node has its own part of the output."""
 
 _FIRST = 'head -n 1 <<<"$SKYPILOT_NODE_IPS"'
 _ALL = "printf '%s\\n' \"$SKYPILOT_NODE_IPS\""
@@ -34,7 +39,7 @@ def replace_steps(script: Script, moved: Moved) -> Iterator[Note]:
     if nodes is None:
         yield note(codes.TASKS, None, "how many nodes there are is left to Slurm")
         return
-    known = containers.constants(script.body)
+    known = variables_of(script.body)
     for command in script.body.commands:
         if command.name == "srun":
             yield from _step(script, step(command, known), moved)
@@ -66,7 +71,7 @@ def plain_steps(script: Script) -> dict[int, Change]:
     request = script.request
     if request.node_count != 1 or request.task_count != 1:
         return {}
-    known = containers.constants(script.body)
+    known = variables_of(script.body)
     found = {}
     for command in script.body.called("srun"):
         read = step(command, known)
@@ -101,7 +106,7 @@ def _is_before_22_05(script: Script) -> bool:
 
 def _container(script: Script, command: Command, at: int, moved: Moved) -> Iterator[Note]:
     """Take away what starts a container at this word; the task runs in it instead."""
-    found = containers.of_command(command, at, containers.constants(script.body))
+    found = containers.of_command(command, at, variables_of(script.body))
     if isinstance(found, str):
         yield note(codes.CONTAINER, command.line, found)
     elif found is not None:
@@ -121,6 +126,8 @@ def _step(script: Script, read: Step, moved: Moved) -> Iterator[Note]:
         moved.changes.append(replaced(command, f"printf '%s\\n' {_as_word(where)}"))
         return
     others = sorted(read.options.keys() - _SAME)
+    if others == ["jobid"] and (read.options["jobid"] or "").strip('"${}') in _OWN_JOB:
+        others = []
     if others:
         yield note(codes.STEP, command.line, f"srun is given --{others[0]}")
         return
@@ -128,7 +135,7 @@ def _step(script: Script, read: Step, moved: Moved) -> Iterator[Note]:
         yield note(codes.STEP, command.line, "srun chooses the environment of its step")
         return
     yield from _place(script, read, moved)
-    pyxis = containers.of_step(read.options, containers.constants(script.body))
+    pyxis = containers.of_step(read.options, variables_of(script.body))
     if pyxis is not None:
         image, shown, mounts = pyxis
         start = command.words[0].start
@@ -150,8 +157,8 @@ def _place(script: Script, read: Step, moved: Moved) -> Iterator[Note]:
     if nodes == 1 and Context.BACKGROUND in command.contexts:
         yield note(codes.STEP, command.line, "srun stands in the background")
         return
-    if nodes > 1 and (command.contexts - {Context.REDIRECTED} or command.prefixes):
-        what = ", ".join(sorted(command.contexts - {Context.REDIRECTED})) or "another command"
+    if nodes > 1 and (command.contexts - _ON_ALL or command.prefixes):
+        what = ", ".join(sorted(command.contexts - _ON_ALL)) or "another command"
         yield note(codes.STEP, command.line, f"srun stands in a {what}")
         return
     moved.main.append(read)
@@ -224,7 +231,7 @@ def _number(script: Script, text: str | None, default: int | None) -> int | None
         return script.request.node_tasks
     if name == "SLURM_CPUS_PER_TASK":
         return script.request.cpus_per_task
-    constant = containers.constants(script.body).get(name, "") if "$" in text else text
+    constant = variables_of(script.body).literals.get(name, "") if "$" in text else text
     return int(constant) if constant.isdigit() else -1
 
 

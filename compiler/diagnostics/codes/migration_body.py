@@ -215,8 +215,8 @@ SHIM = Code(
 CONSTRUCT = Code(
     "migrate-construct",
     _WARNING,
-    "A variable of Slurm is used in a way that changes its meaning elsewhere.",
-    "Read the message.",
-    "Read the message.",
+    "Something in the script has another meaning or value elsewhere.",
+    "The message says what changes, and where.",
+    "See whether the script minds.",
     example="PORT=$((10000 + SLURM_JOB_ID % 1000))",
 )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import enum
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from compiler.migration.reading.getopt import Options
 from compiler.migration.reading.numerals import Refused
 from compiler.migration.reading.options import canonical, step_table
 from compiler.migration.shell.body import Body, Command
+from compiler.migration.shell.variables import Variables
 
 _MPI = frozenset(
     {"mpirun", "mpiexec", "mpiexec.hydra", "orterun", "prun", "ibrun", "aprun", "jsrun"}
@@ -142,9 +143,18 @@ def _flags(command: Command, start: int) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def step(command: Command, known: Mapping[str, str] | None = None) -> Step:
-    """Read a call of srun. `known` are variables of the script that hold one text."""
-    words = [word.literal if word.literal is not None else word.text for word in command.arguments]
+def step(command: Command, variables: Variables | None = None) -> Step:
+    """Read a call of srun; options in a variable of the script are read where it is known."""
+    variables = variables or Variables()
+    words, origins = [], []
+    for index, word in enumerate(command.arguments, start=1):
+        inner = variables.split(word) if word.literal is None else None
+        if inner is not None and all(text.startswith("-") for text in inner[:1]):
+            words += inner
+            origins += [index] * len(inner)
+            continue
+        words.append(word.literal if word.literal is not None else word.text)
+        origins.append(index)
     colon = any(word.literal == ":" for word in command.arguments)
     options = Options(words, step_table("srun"))
     found: dict[str, str | None] = {}
@@ -153,11 +163,15 @@ def step(command: Command, known: Mapping[str, str] | None = None) -> Step:
             found[canonical(item.option.name)] = item.value
     except Refused:
         return Step(command, found, None, colon)
-    first = command.arguments[options.rest] if options.rest < len(command.arguments) else None
-    if first is not None and first.literal is None and first.text.startswith(("$", '"$')):
-        name = first.text.strip('"').removeprefix("$").strip("{}")
-        held = (known or {}).get(name, "")
+    if options.rest >= len(words):
+        return Step(command, found, len(command.words), colon)
+    program = origins[options.rest]
+    first = command.words[program]
+    if options.rest and origins[options.rest - 1] == program:
+        return Step(command, found, None, colon)  # options and program in one variable
+    if first.literal is None and first.text.startswith(("$", '"$')):
+        held = variables.value(first) or ""
         if not held.strip() or held.lstrip().startswith("-"):
             # Flags in a variable: what stands there is known only when the script runs.
             return Step(command, found, None, colon)
-    return Step(command, found, options.rest + 1, colon)
+    return Step(command, found, program, colon)
