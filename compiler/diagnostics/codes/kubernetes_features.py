@@ -76,3 +76,19 @@ SERVICE_METRIC = Code(
     example="service: {replica_policy: {min_replicas: 1, max_replicas: 4, "
     "target_qps_per_replica: 5}}",
 )
+REQUEST_TOO_LARGE = Code(
+    "kubernetes-request-too-large",
+    Severity.ERROR,
+    "The task asks for more than any node has, or for more nodes than a Job has pods.",
+    "Its pods would wait for ever.",
+    "Correct the number; memory and disk are in GiB.",
+    example="resources: {memory: 1000000}",
+)
+CONTAINER_BESIDE = Code(
+    "kubernetes-container-beside",
+    Severity.WARNING,
+    "`pod_config` adds a container that runs beside the task's.",
+    "A Job's pod ends when all its containers have: one that serves for ever keeps it running.",
+    "Make it a sidecar, which Kubernetes ends with the task.",
+    example="pod_config: {spec: {containers: [{name: proxy, image: nginx}]}}",
+)

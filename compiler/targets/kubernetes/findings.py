@@ -7,8 +7,10 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from compiler.diagnostics import Code, Diagnostic, Related, Span
 from compiler.diagnostics.codes import kubernetes as codes
+from compiler.model import Origin
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes.check import check_object
+from compiler.targets.kubernetes.kueue import PRIORITY_CLASS
 from compiler.targets.kubernetes.metadata import is_reserved
 from compiler.targets.kubernetes.pod_config import CONTAINER, written_at
 from compiler.targets.kubernetes.scalars import Fault, Finding, Path
@@ -32,6 +34,13 @@ _PROTECTED: tuple[Path, ...] = (
     ("spec", "containers", 0, "startupProbe"),
     ("spec", "containers", 0, "readinessProbe"),
 )
+# Parts of the pod that fields of `resources` give.
+_FIELDS: Mapping[Path, str] = {
+    ("spec", "containers", 0, "image"): "image_id",
+    ("spec", "priorityClassName"): "priority_class",
+    ("spec", "nodeSelector", "node.kubernetes.io/instance-type"): "instance_type",
+    ("spec", "nodeSelector", "topology.kubernetes.io/zone"): "infra",
+}
 # What only a task with several ranks keeps to itself: its barrier.
 _PROBES = ("startupProbe", "readinessProbe")
 _TEMPLATES: Mapping[str, Path] = {
@@ -98,12 +107,26 @@ def locator(job: Job, settings: Settings, body: Mapping) -> Locate:
             span = written_at(settings.pod_config, _at(body, template), below, at_key)
             if span is not None:
                 return span
+            if origin := _of_task(job, below):
+                return origin.span()
             path = below
         if len(path) == 3 and path[0] == "metadata":
             return _in_metadata(job, settings.custom_metadata, str(path[1]), str(path[2]))
         return None
 
     return locate
+
+
+def _of_task(job: Job, path: Path) -> Origin | None:
+    """Where the task gives what stands in its pod without `pod_config`."""
+    resources = job.resources
+    key = _FIELDS.get(path)
+    if key is not None:
+        return resources.origin_of(key) if key in resources.given else None
+    if path == ("spec", "serviceAccountName"):
+        identity = job.task.origin.child("config", "kubernetes", "remote_identity")
+        return identity if "config" in job.task.given else None
+    return None
 
 
 def nearest(locate: Locate, field: str) -> Span | None:
@@ -124,6 +147,8 @@ def _in_metadata(job: Job, layers: tuple[Layer, ...], field: str, key: str) -> S
         section = layer.value.get(field)
         if isinstance(section, Mapping) and key in section:
             return layer.origin.span(field, key)
+    if field == "labels" and key == PRIORITY_CLASS:
+        return job.resources.origin_of("priority_class").span()
     if field == "labels" and key in job.resources.labels:
         return job.resources.origin_of("labels").span(key)
     return None

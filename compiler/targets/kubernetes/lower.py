@@ -18,7 +18,7 @@ from compiler.targets.kubernetes.losses import scheme_faults
 from compiler.targets.kubernetes.manifest import Manifest
 from compiler.targets.kubernetes.metadata import Names
 from compiler.targets.kubernetes.pod import PodInput
-from compiler.targets.kubernetes.requests import node_request
+from compiler.targets.kubernetes.requests import node_request, request_faults
 from compiler.targets.kubernetes.scripts import scripts
 from compiler.targets.kubernetes.secrets import external_secrets, secret_uses
 from compiler.targets.kubernetes.serving import in_front, service_faults
@@ -45,6 +45,7 @@ def lower(job: Job, settings: Settings, diagnostics: Diagnostics) -> list[Manife
             )
         )
     diagnostics.extend(scheme_faults(job, settings))
+    diagnostics.extend(request_faults(job))
     diagnostics.extend(port_faults(job))
     diagnostics.extend(service_faults(job, settings))
     if diagnostics.has_errors:

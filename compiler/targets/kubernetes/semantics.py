@@ -11,16 +11,14 @@ from collections.abc import Iterator
 from functools import lru_cache
 
 from compiler.model import label_problem
+from compiler.targets.kubernetes.pod_rules import DNS_LABEL, DNS_SUBDOMAIN, pod_findings
 from compiler.targets.kubernetes.scalars import Fault, Finding, Path, shown
 
-DNS_LABEL = re.compile(r"[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?")
-_DNS_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
 _DATA_KEY = re.compile(r"[-._a-zA-Z0-9]{1,253}")
 # Kinds whose names become parts of host names.
 _LABEL_NAMED = {"Service", "Namespace", "JobSet"}
 # Kinds whose names, moreover, begin with a letter.
 _LETTER_FIRST = {"JobSet"}
-_CONTAINER_LISTS = ("initContainers", "containers")
 # An object must fit into one request to etcd.
 CONFIG_MAP_LIMIT = 1024 * 1024
 
@@ -34,11 +32,11 @@ def semantic_findings(manifest: dict) -> Iterator[Finding]:
     yield from _metadata(manifest, str(kind))
     spec = manifest.get("spec")
     if kind == "Pod" and isinstance(spec, dict):
-        yield from _pod(spec, ("spec",))
+        yield from pod_findings(spec, ("spec",))
     elif kind in ("Job", "Deployment", "StatefulSet", "DaemonSet") and isinstance(spec, dict):
         template = spec.get("template") or {}
         yield from _labels(template.get("metadata") or {}, ("spec", "template", "metadata"))
-        yield from _pod(template.get("spec") or {}, ("spec", "template", "spec"))
+        yield from pod_findings(template.get("spec") or {}, ("spec", "template", "spec"))
         if kind == "Job":
             yield from _job(spec, ("spec",))
     elif kind == "JobSet" and isinstance(spec, dict):
@@ -53,14 +51,14 @@ def _jobset(spec: dict) -> Iterator[Finding]:
         job = (member.get("template") or {}).get("spec") or {}
         template = job.get("template") or {}
         yield from _labels(template.get("metadata") or {}, (*path, "template", "metadata"))
-        yield from _pod(template.get("spec") or {}, (*path, "template", "spec"))
+        yield from pod_findings(template.get("spec") or {}, (*path, "template", "spec"))
         yield from _job(job, path)
 
 
 def _metadata(manifest: dict, kind: str) -> Iterator[Finding]:
     metadata = manifest.get("metadata") or {}
     name = metadata.get("name")
-    pattern = DNS_LABEL if kind in _LABEL_NAMED else _DNS_SUBDOMAIN
+    pattern = DNS_LABEL if kind in _LABEL_NAMED else DNS_SUBDOMAIN
     path: Path = ("metadata", "name")
     if name is None:
         yield Finding(Fault.MISSING_FIELD, path, "the object has no name")
@@ -104,91 +102,6 @@ def _job(spec: dict, base: Path) -> Iterator[Finding]:
         yield Finding(
             Fault.MISSING_FIELD, (*base, "completions"), "an Indexed Job needs `completions`"
         )
-
-
-def _pod(spec: dict, path: Path) -> Iterator[Finding]:
-    volumes = {volume.get("name") for volume in spec.get("volumes") or ()}
-    claims = {claim.get("name") for claim in spec.get("resourceClaims") or ()}
-    names: set[str] = set()
-    for field in _CONTAINER_LISTS:
-        for index, container in enumerate(spec.get(field) or ()):
-            below = (*path, field, index)
-            name = container.get("name")
-            if name in names:
-                yield Finding(
-                    Fault.DUPLICATE, (*below, "name"), f"two containers are called `{name}`"
-                )
-            names.add(name)
-            if name is not None and not DNS_LABEL.fullmatch(name):
-                yield Finding(
-                    Fault.BAD_VALUE, (*below, "name"), f"{shown(name)} is no name of a container"
-                )
-            yield from _mounts(container, volumes, below)
-            yield from _resources(container.get("resources") or {}, claims, (*below, "resources"))
-    yield from _volume_sources(spec, path)
-    yield from _claim_twice(spec, path)
-
-
-def _mounts(container: dict, volumes: set, path: Path) -> Iterator[Finding]:
-    for index, mount in enumerate(container.get("volumeMounts") or ()):
-        if mount.get("name") not in volumes:
-            yield Finding(
-                Fault.BAD_VALUE,
-                (*path, "volumeMounts", index, "name"),
-                f"no volume of the pod is called {shown(mount.get('name'))}",
-                expected=", ".join(sorted(str(name) for name in volumes)),
-            )
-
-
-def _resources(resources: dict, claims: set, path: Path) -> Iterator[Finding]:
-    requests, limits = resources.get("requests") or {}, resources.get("limits") or {}
-    for name, asked in requests.items():
-        # An extended resource cannot be overcommitted.
-        extended = "/" in name or name.startswith("hugepages-")
-        if extended and name in limits and str(limits[name]) != str(asked):
-            yield Finding(
-                Fault.BAD_VALUE,
-                (*path, "requests", name),
-                f"`{name}` needs the same request and limit",
-                found=f"request {asked}, limit {limits[name]}",
-            )
-    for index, claim in enumerate(resources.get("claims") or ()):
-        if claim.get("name") not in claims:
-            yield Finding(
-                Fault.BAD_VALUE,
-                (*path, "claims", index, "name"),
-                f"no resource claim of the pod is called {shown(claim.get('name'))}",
-            )
-
-
-def _volume_sources(spec: dict, path: Path) -> Iterator[Finding]:
-    for index, volume in enumerate(spec.get("volumes") or ()):
-        sources = [key for key, value in volume.items() if key != "name" and value is not None]
-        if len(sources) > 1:
-            yield Finding(
-                Fault.BAD_VALUE,
-                (*path, "volumes", index),
-                f"volume `{volume.get('name')}` is of two kinds",
-                found=", ".join(sorted(sources)),
-                expected="one of them",
-            )
-
-
-def _claim_twice(spec: dict, path: Path) -> Iterator[Finding]:
-    """Two volumes of one claim make the kubelet wait for ever."""
-    seen: dict[str, str] = {}
-    for index, volume in enumerate(spec.get("volumes") or ()):
-        claim = (volume.get("persistentVolumeClaim") or {}).get("claimName")
-        if claim is None:
-            continue
-        if claim in seen:
-            yield Finding(
-                Fault.DUPLICATE,
-                (*path, "volumes", index),
-                f"volumes `{seen[claim]}` and `{volume.get('name')}` are the same claim `{claim}`",
-                hint="mount one volume in several places instead",
-            )
-        seen.setdefault(claim, str(volume.get("name")))
 
 
 def _config_map(manifest: dict) -> Iterator[Finding]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from compiler.diagnostics import Diagnostic, Diagnostics, Related
-from compiler.diagnostics.codes.kubernetes_features import POD_SECURITY
+from compiler.diagnostics.codes.kubernetes_features import CONTAINER_BESIDE, POD_SECURITY
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import kueue, metadata, pod_config
 from compiler.targets.kubernetes.findings import as_diagnostics, dotted, protected_faults
@@ -31,7 +31,25 @@ def configured_pod(what: PodInput, diagnostics: Diagnostics) -> dict[str, object
         )
         diagnostics.extend(protected_faults(settings, generated, template, target))
     diagnostics.extend(_refused_pod(what, template))
+    if what.job.ends:
+        diagnostics.extend(_containers_beside(what, template))
     return template
+
+
+def _containers_beside(what: PodInput, template: Mapping) -> Iterator[Diagnostic]:
+    """Containers that do not end with the task's."""
+    spec = template.get("spec")
+    containers = spec.get("containers") if isinstance(spec, Mapping) else None
+    for index, container in enumerate(containers if isinstance(containers, list) else ()):
+        if not isinstance(container, Mapping) or container.get("name") == pod_config.CONTAINER:
+            continue
+        layers = what.settings.pod_config
+        yield CONTAINER_BESIDE.at(
+            pod_config.written_at(layers, template, ("spec", "containers", index), False),
+            f"the Job goes on until the container `{container.get('name')}` has ended, too",
+            hint="make it a sidecar: an entry of `initContainers` with `restartPolicy: Always`",
+            target=what.job.target.key,
+        )
 
 
 def _refused_pod(what: PodInput, template: Mapping) -> Iterator[Diagnostic]:
