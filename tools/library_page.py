@@ -11,12 +11,12 @@ WRITTEN_BY = "<!-- Written by tools/generate_docs.py; change the docstrings and 
 
 
 def library_page() -> str:
-    """Every public name: calls with their signatures first, then what they return."""
+    """Every public name: calls with their signatures first, then what they return, then values."""
     module = importlib.import_module("compiler.workflow")
     public = {name: getattr(module, name) for name in sorted(module.__all__)}
     calls = {name: item for name, item in public.items() if inspect.isfunction(item)}
     types = {name: item for name, item in public.items() if inspect.isclass(item)}
-    assert len(calls) + len(types) == len(public), "a public name that is no call and no type"
+    values = {name: item for name, item in public.items() if name not in {*calls, *types}}
     lines = ["# The library", "", WRITTEN_BY, "", inspect.getdoc(module) or "", "", "## Calls"]
     for name, item in calls.items():
         lines += ["", f"### `{name}`", "", "```python", *_signature(name, item), "```", ""]
@@ -25,6 +25,13 @@ def library_page() -> str:
     for name, item in types.items():
         lines += ["", f"### `{name}`", "", *(inspect.getdoc(item) or "").split("\n")]
         lines += _members(item)
+    if values:
+        lines += [
+            "",
+            "## Values",
+            "",
+            *(f"* `{name}` = `{item!r}`" for name, item in values.items()),
+        ]
     return "\n".join(lines).rstrip() + "\n"
 
 

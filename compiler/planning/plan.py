@@ -153,7 +153,9 @@ class Plan:
     @property
     def applyable(self) -> bool:
         """Whether `apply` would accept the plan: without errors, with every target that a
-        change touches asked, and nothing left unasked by --offline."""
+        change touches asked, nothing left unasked by --offline, and not made --read-only."""
+        if self.arguments.get("read_only"):
+            return False
         if any(target.skipped is Skipped.OFFLINE for target in self.targets):
             return False
         silent = {target.target for target in self.targets if not target.asked}

@@ -33,9 +33,13 @@ def desired_of(
     *,
     ad_hoc: bool = False,
     extra: bool = False,
+    without_values: bool = False,
 ) -> Desired:
-    """The intent of this run, with everything an apply needs to carry it out."""
-    handed_over, required = _secrets(job, diagnostics)
+    """The intent of this run, with everything an apply needs to carry it out.
+
+    `without_values` asks for no value of a secret and keeps the digest of none.
+    """
+    handed_over, required = _secrets(job, diagnostics, without_values)
     record = Record(
         set=job.stack.set_name,
         work=job.work,
@@ -129,7 +133,9 @@ def placement_row(row: Row, placement: Placement) -> PlacementRow:
     return PlacementRow(row.target.key, chosen, wanted, row.price, row.free, reason)
 
 
-def _secrets(job: Job, diagnostics: Diagnostics) -> tuple[dict[str, str], list[str]]:
+def _secrets(
+    job: Job, diagnostics: Diagnostics, without_values: bool
+) -> tuple[dict[str, str], list[str]]:
     """(values handed over at apply, names and places that must exist on the target)."""
     stack, target = job.stack, job.target
     tasks = [member.task for member in job.members or (job,)]
@@ -142,6 +148,8 @@ def _secrets(job: Job, diagnostics: Diagnostics) -> tuple[dict[str, str], list[s
             required.append(f"{name} ({place.kind} {place.reference})")
         elif target.deployer is Deployer.DIRECTORY:
             required.append(f"{name} (referred to by name; nothing is applied here)")
+        elif without_values:
+            required.append(f"{name} (its value is handed over when this is applied)")
         elif name not in values:
             diagnostics.add(
                 codes.SECRET_MISSING.at(
@@ -153,7 +161,7 @@ def _secrets(job: Job, diagnostics: Diagnostics) -> tuple[dict[str, str], list[s
                     target=target.key,
                 )
             )
-    if target.deployer is Deployer.DIRECTORY:
+    if without_values or target.deployer is Deployer.DIRECTORY:
         values = {}
     return values, required
 

@@ -19,6 +19,7 @@ from compiler.workflow.arguments import (
     require_works,
     with_values,
 )
+from compiler.workflow.confinement import files_outside, inputs_outside
 from compiler.workflow.field_reasons import with_field_reasons
 from compiler.workflow.inputs import input_digests
 from compiler.workflow.joining import joining, plan_endings
@@ -59,6 +60,9 @@ def plan(
     overrides = with_values(overrides, environ)
     require_targets(options.only, stack)
     diagnostics = Diagnostics()
+    if options.read_only:
+        diagnostics.extend(inputs_outside(paths, stack))
+        diagnostics.raise_if_errors()
     loaded = load_tasks(
         paths,
         stack,
@@ -73,6 +77,9 @@ def plan(
         loaded = joining(loaded, options.group)
     if not diagnostics.has_errors:
         require_works(options.names, [work.name for work in loaded.works])
+    if options.read_only:
+        diagnostics.extend(files_outside(loaded.works, stack))
+        diagnostics.raise_if_errors()
     prepared = [
         prepare(work, stack, diagnostics, loaded.known_volumes)
         for work in volumes_first(loaded.works)

@@ -185,7 +185,13 @@ class WorkPlanner:
         said = Diagnostics()
         job, artifacts = self._artifacts(prepared, row, decision.run, said)
         desired = desired_of(
-            job, prepared, placement, artifacts, said, ad_hoc=self._is_ad_hoc(prepared)
+            job,
+            prepared,
+            placement,
+            artifacts,
+            said,
+            ad_hoc=self._is_ad_hoc(prepared),
+            without_values=self.options.read_only,
         )
         desired = replace(desired, preview=self._preview_of(prepared, job, said))
         change = work_change(desired, last, decision, merge_keys_of(row.target))

@@ -234,5 +234,5 @@ def test_what_was_taken_out_is_a_reason_too(rendered):
     fields = [field for item in serve["objects"] for field in item.get("fields", ())]
     assert fields
     assert all(
-        ["envs.GREETING"] == [item["field"] for item in field["because"]] for field in fields
+        [item["field"] for item in field["because"]] == ["envs.GREETING"] for field in fields
     )

@@ -17,7 +17,8 @@ from compiler.cli import options, output, planning
 @click.option(
     "--read-only",
     is_flag=True,
-    help="Ask Kubernetes by get and list alone: no dry run, nothing is written down.",
+    help="For changes that nobody has reviewed: targets are only asked, no file outside of the "
+    "base is read, no secret's value is needed, and the plan cannot be applied.",
 )
 @click.option("--detailed-exitcode", is_flag=True, help="Exit with 2 if there are changes.")
 @options.format_option("text", "json", "markdown", "html")
@@ -37,6 +38,7 @@ def command(
       triplane plan --stack stacks/prod.yaml --format markdown >comment.md
       triplane plan --stack stacks/prod.yaml --format html >plan.html
       triplane plan --stack stacks/prod.yaml --detailed-exitcode   # 2: there are changes
+      triplane plan --stack stacks/prod.yaml --read-only --format markdown
     """
     from compiler.planning.plan_file import to_json
     from compiler.rendering.tree import write_atomically

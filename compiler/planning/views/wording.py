@@ -169,7 +169,9 @@ def next_steps(plan: Plan) -> Iterator[str]:
     for item in plan.overridden:
         about = f" by {item.work}" if item.work else ""
         yield f"Policy overridden: {item.rule} is broken{about}: {item.message}"
-    if plan.has_changes and not plan.applyable:
+    if plan.has_changes and plan.arguments.get("read_only"):
+        yield "Made with --read-only: to be looked at, and planned again to be applied."
+    elif plan.has_changes and not plan.applyable:
         yield "This plan cannot be applied as it is."
 
 
