@@ -97,7 +97,9 @@ def _in_front(script: Script, moved: Moved) -> None:
         moved.lines.insert(0, "set -o posix")
         text = f"the script is for {script.interpreter.name}: bash reads it in its POSIX mode"
         moved.notes.append(note(codes.SHELL, 1, text, ""))
-    lines = export_lines(script, bool(moved.steps))
+    # What srun starts on several nodes finds its rank by Slurm's variables.
+    is_spread = bool(moved.steps) or (bool(moved.main) and (script.request.node_count or 1) > 1)
+    lines = export_lines(script, is_spread)
     if lines:
         moved.lines.extend(lines)
         names = ", ".join(line.removeprefix("export ").partition("=")[0] for line in lines)

@@ -23,6 +23,7 @@ PREFIXES = frozenset(
 """Commands that run another one; what they run is looked at as if it stood alone."""
 
 _VARIABLE = re.compile(r"\$(?:\{[#!]?)?([A-Za-z_][A-Za-z0-9_]*|[0-9@*#])")
+_ESCAPED = re.compile(r"\\\$(?:\{[#!]?)?([A-Za-z_][A-Za-z0-9_]*|[0-9@*#])")
 
 
 class Context(enum.StrEnum):
@@ -143,7 +144,7 @@ def parse(text: str) -> Body:
     if len(data) > LARGEST:
         return Body(faults=(1,))
     tree = _parser().parse(data)
-    walk = _Walk()
+    walk = _Walk(_LEAVES | _MAYBE_ESCAPED if b"\\$" in data else _LEAVES)
     walk.visit(tree.root_node, frozenset())
     return Body(
         commands=tuple(sorted(walk.commands, key=lambda item: item.start)),
@@ -160,7 +161,8 @@ def parse(text: str) -> Body:
 class _Walk:
     """Collects; one method for each kind of node that means something here."""
 
-    def __init__(self) -> None:
+    def __init__(self, leaves: frozenset[str]) -> None:
+        self.leaves = leaves
         self.commands: list[Command] = []
         self.assignments: list[Assignment] = []
         self.uses: list[Use] = []
@@ -191,7 +193,7 @@ class _Walk:
                     pending.append(last)
                     continue
                 kind = child.type
-                if kind in _LEAVES:
+                if kind in self.leaves:
                     _HANDLERS[kind](self, child, inner)
                 elif kind == "&" and last is not None:
                     pending.remove(last)
@@ -272,10 +274,16 @@ class _Walk:
     def _raw(self, node: Node, contexts: frozenset[Context]) -> None:
         self._quoted(text_of(node), node)
 
-    def _quoted(self, text: str, node: Node) -> None:
+    def _escaped(self, node: Node, contexts: frozenset[Context]) -> None:
+        """Names behind `\\$`, which whoever gets the text expands."""
+        text = text_of(node)
+        if "\\$" in text:
+            self._quoted(text, node, _ESCAPED)
+
+    def _quoted(self, text: str, node: Node, names: re.Pattern[str] = _VARIABLE) -> None:
         if "$" not in text:
             return
-        for match in _VARIABLE.finditer(text):
+        for match in names.finditer(text):
             before = text[: match.start()]
             line = node.start_point[0] + 1 + before.count("\n")
             start = node.start_byte + len(before.encode("utf-8", "surrogateescape"))
@@ -291,8 +299,7 @@ class _Walk:
         self.heredocs.append(
             HereDoc(body.start_point[0] + 1, last, body.start_byte, body.end_byte, expands)
         )
-        if not expands:
-            self._quoted(text_of(body), body)
+        self._quoted(text_of(body), body, _ESCAPED if expands else _VARIABLE)
 
     def _function(self, node: Node, contexts: frozenset[Context]) -> None:
         name = node.child_by_field_name("name")
@@ -312,11 +319,14 @@ _HANDLERS = {
     "binary_expression": _Walk._arithmetic,
     "arithmetic_expansion": _Walk._arithmetic,
     "raw_string": _Walk._raw,
+    "string_content": _Walk._escaped,
+    "word": _Walk._escaped,
     "heredoc_redirect": _Walk._heredoc,
     "function_definition": _Walk._function,
     "comment": _Walk._comment,
 }
 _LEAVES = frozenset({"comment", "raw_string"})
+_MAYBE_ESCAPED = frozenset({"string_content", "word"})
 _WITHOUT_INNER = frozenset({"comment", "raw_string", "simple_expansion", "file_descriptor"})
 _INSIDE = {
     "pipeline": Context.PIPE,
