@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from compiler.diagnostics import LockHeld, WorkFailed
 from compiler.model import Deployer as DeployerKind
 from compiler.model import Stack, TargetSpec
 from compiler.planning.records import Record
 from compiler.planning.states import Observation, ObservedRun
-from compiler.targets.interface import Capacity, Progress, Step
-from compiler.targets.slurm.deployer import capacity, ending, execute, logs, observe
+from compiler.targets.interface import Capacity, Progress, Step, Streams
+from compiler.targets.slurm.deployer import attach, capacity, ending, execute, logs, observe
 from compiler.targets.slurm.deployer.local import LocalTransport
 from compiler.targets.slurm.deployer.remote import Remote, decoded
 from compiler.targets.slurm.deployer.ssh import SshTransport
@@ -93,6 +93,9 @@ class SlurmDeployer:
 
     def logs(self, run: ObservedRun, *, follow: bool, tail: int | None) -> Iterator[str]:
         return logs.lines(self._remote, run.record, follow=follow, tail=tail)
+
+    def exec(self, run: ObservedRun, command: Sequence[str], streams: Streams, *, rank: int) -> int:
+        return attach.execute(self._remote, run.record, command, streams, rank=rank)
 
 
 def transport_of(target: TargetSpec) -> Transport:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Sequence
 
 from compiler.diagnostics import TargetUnreachable
+from compiler.targets.interface import Streams
 from compiler.targets.slurm.deployer.transport import (
     Data,
     Result,
@@ -30,7 +31,7 @@ class LocalTransport:
         self._shell = tuple(shell)
 
     def run(self, script: str, *args: str, data: Data = b"") -> Result:
-        environment = {name: os.environ[name] for name in _KEPT if name in os.environ}
+        environment = _environment()
         try:
             process = subprocess.Popen(
                 self._shell,
@@ -65,5 +66,21 @@ class LocalTransport:
             raise TargetUnreachable(self._target, not_started(stdout, stderr, code))
         return result
 
+    def attach(self, script: str, streams: Streams) -> int:
+        stdin = subprocess.DEVNULL if streams.stdin is None else streams.stdin
+        done = subprocess.run(
+            [*self._shell[:-1], script],
+            stdin=stdin,
+            stdout=streams.stdout,
+            stderr=streams.stderr,
+            env=_environment(),
+            check=False,
+        )
+        return done.returncode
+
     def close(self) -> None:
         """Nothing is kept open."""
+
+
+def _environment() -> dict[str, str]:
+    return {name: os.environ[name] for name in _KEPT if name in os.environ}

@@ -10,12 +10,14 @@ from __future__ import annotations
 
 import logging
 import os
+import shlex
 import threading
 import weakref
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from compiler.diagnostics import TargetUnreachable
+from compiler.targets.interface import Streams
 from compiler.targets.slurm.deployer.transport import (
     COMMAND,
     Data,
@@ -81,6 +83,33 @@ class SshTransport:
         if result is None:
             raise TargetUnreachable(self._target, not_started(stdout, stderr, code))
         return result
+
+    def attach(self, script: str, streams: Streams) -> int:
+        import shutil
+
+        from paramiko import SSHException
+
+        from compiler.targets.slurm.deployer.pump import pump
+
+        connection = self._open()
+        try:
+            channel = connection.create_session()
+            try:
+                if streams.terminal:
+                    size = shutil.get_terminal_size()
+                    term = os.environ.get("TERM", "vt100")
+                    channel.get_pty(term, size.columns, size.lines)
+                channel.exec_command(f"exec bash {shlex.quote(script)}")
+                code = pump(channel, streams)
+            finally:
+                channel.close()
+        except (SSHException, OSError, EOFError) as error:
+            self.close()
+            raise TargetUnreachable(self._target, f"the connection was lost: {error}") from None
+        if code < 0:
+            self.close()
+            raise TargetUnreachable(self._target, "the connection was lost")
+        return code
 
     def close(self) -> None:
         if self._connection is not None:

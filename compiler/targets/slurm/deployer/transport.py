@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import Protocol
 
+from compiler.targets.interface import Streams
+
 COMMAND = "exec bash -s"
 
 # What login scripts print stands before this line.
@@ -38,6 +40,9 @@ class Transport(Protocol):
 
     def run(self, script: str, *args: str, data: Data = b"") -> Result:
         """Run `script` with `args` as its positional parameters and `data` on its stdin."""
+
+    def attach(self, script: str, streams: Streams) -> int:
+        """Run the script at that path of the login node, connected to `streams`; its exit code."""
 
     def close(self) -> None: ...
 
