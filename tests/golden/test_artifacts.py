@@ -21,6 +21,7 @@ from compiler.targets.kubernetes.verify import verify
 from compiler.workflow import load_stack
 from tests import golden_harness as harness
 from tests.aws.mocks import Project, run_project
+from tests.aws.rules import violations
 from tests.aws.validation import faults
 
 # A file written by a here-document of a batch script; its body is data to the script.
@@ -149,6 +150,7 @@ def test_programs_run_and_fit_the_sdk(case, tmp_path):
     for folder in sorted((tmp_path / "aws").iterdir()):
         project: Project = run_project(folder, stack=set_name)
         assert faults(project) == []
+        assert violations(project) == []
         jobs = sorted(path.name for path in (folder / "scripts").iterdir())
         assert sorted(project.outputs) == jobs
         # Every script of a job is uploaded as it is, and no file is left out.

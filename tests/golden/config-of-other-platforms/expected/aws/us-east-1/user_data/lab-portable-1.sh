@@ -33,7 +33,7 @@ d864576a50534acef9755fd003405ef90c70c02af312912edbbb346c3293925a  job.env
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 b5bea41b6c623f7c09f1bf24dcae58ebab3c0cdd90ad966bc43a45b44867e12b  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 e264b2db9e8ffd0d49a1c3d01c9fa4ca5b1dab3547abd3df0464608db01e37eb  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

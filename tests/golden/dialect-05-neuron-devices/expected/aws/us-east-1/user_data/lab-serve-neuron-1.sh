@@ -33,7 +33,7 @@ f5ce7148a8bea61ec11ca9f62860055a2c7bcdb90606cea249e4dceb009dbbef  job.env
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 20c5b487989fea596377769ad139fc373ca2afd2c8d86a38f898db8ff52f0fd1  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 1b80c38a0a3f4a97c8842bd681adc7e051ad6b44feeabe2f16f7aff38b0476b5  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -46,6 +46,7 @@ def first(ids: list[str]) -> str:
 
 
 def security_group(
+    parent: pulumi.Resource,
     name: str,
     tags: dict[str, str],
     ports: list[tuple[int, int]] | None = None,
@@ -54,11 +55,13 @@ def security_group(
 
     There is no rule for SSH: Session Manager reaches the nodes.
     """
+    opts = pulumi.ResourceOptions(parent=parent)
     group = aws.ec2.SecurityGroup(
         name,
         description=f"Nodes of {name}",
         vpc_id=vpc_id(),
         tags=tags,
+        opts=opts,
     )
     aws.vpc.SecurityGroupIngressRule(
         f"{name}-from-itself",
@@ -67,6 +70,7 @@ def security_group(
         referenced_security_group_id=group.id,
         ip_protocol="-1",
         tags=tags,
+        opts=opts,
     )
     # EFA needs this rule even beside the one that allows everything.
     aws.vpc.SecurityGroupEgressRule(
@@ -76,6 +80,7 @@ def security_group(
         referenced_security_group_id=group.id,
         ip_protocol="-1",
         tags=tags,
+        opts=opts,
     )
     aws.vpc.SecurityGroupEgressRule(
         f"{name}-to-anywhere",
@@ -84,6 +89,7 @@ def security_group(
         cidr_ipv4="0.0.0.0/0",
         ip_protocol="-1",
         tags=tags,
+        opts=opts,
     )
     for start, end in ports or []:
         aws.vpc.SecurityGroupIngressRule(
@@ -95,6 +101,7 @@ def security_group(
             from_port=start,
             to_port=end,
             tags=tags,
+            opts=opts,
         )
     return group
 

@@ -33,7 +33,7 @@ start() {
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 b349e77e3684e39d1c9d107f17ba42cde345c724492f7369a56d875eeeb84930  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 8273ce0396ddfcc1863c3783cb0243b52c2f87e94b173c30ba536c4424a98532  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -33,7 +33,7 @@ fd95fbcd521dea0d72280203e5cbc656a128514cfa357dcae1b06073c860a822  job.env
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 d6de98512ce4ed24de63e0c4f2d4620140f4b144f20fed4f34ae039d0e483966  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 a1f53578f2790aaa9432e753706c8933d48071fece63cdcee294de1ee0ba45e0  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -33,7 +33,7 @@ e1297654fdf017946426afe7c551c1bec70dcc181eb6f812e957c7908cf60a40  job.env
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 22d288ace26c8956ecfee4565061616dbfc608aa3923f09411f08514f8224bf6  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 013feb26be39a822ce8087218ae2a99b62c841388f5c3a5498663c48379ac90b  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -37,6 +37,7 @@ def first(ids: list[str]) -> str:
 
 
 def security_group(
+    parent: pulumi.Resource,
     name: str,
     tags: dict[str, str],
     ports: list[tuple[int, int]] | None = None,
@@ -45,11 +46,13 @@ def security_group(
 
     There is no rule for SSH: Session Manager reaches the nodes.
     """
+    opts = pulumi.ResourceOptions(parent=parent)
     group = aws.ec2.SecurityGroup(
         name,
         description=f"Nodes of {name}",
         vpc_id=vpc_id(),
         tags=tags,
+        opts=opts,
     )
     aws.vpc.SecurityGroupIngressRule(
         f"{name}-from-itself",
@@ -58,6 +61,7 @@ def security_group(
         referenced_security_group_id=group.id,
         ip_protocol="-1",
         tags=tags,
+        opts=opts,
     )
     # EFA needs this rule even beside the one that allows everything.
     aws.vpc.SecurityGroupEgressRule(
@@ -67,6 +71,7 @@ def security_group(
         referenced_security_group_id=group.id,
         ip_protocol="-1",
         tags=tags,
+        opts=opts,
     )
     aws.vpc.SecurityGroupEgressRule(
         f"{name}-to-anywhere",
@@ -75,6 +80,7 @@ def security_group(
         cidr_ipv4="0.0.0.0/0",
         ip_protocol="-1",
         tags=tags,
+        opts=opts,
     )
     for start, end in ports or []:
         aws.vpc.SecurityGroupIngressRule(
@@ -86,6 +92,7 @@ def security_group(
             from_port=start,
             to_port=end,
             tags=tags,
+            opts=opts,
         )
     return group
 

@@ -33,7 +33,7 @@ fe7ef426e7ffbf1b0d415f207205d2ea0ba55b0953b53aa1d72a41a427b48a30  job.env
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 1541ff124a4c5a7aa5169136430ad9e6b41bb7afc521f2d24237f8ba7f096cff  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 2002e2bb6fff7768227af8d70d590e6395fa9294d3ecea4272a1ead2f20b17ac  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

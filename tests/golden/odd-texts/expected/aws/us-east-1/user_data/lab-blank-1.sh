@@ -33,7 +33,7 @@ start() {
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 d810c59577bacedd1a9f5d4f650e1ae83bd8465f7d0ceec0348cbcf7d752e1a7  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 79077bf66cf64fad0d8614323b6ea3df75773d9a51b4e1c5b7729659eb26fe6f  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -33,7 +33,7 @@ start() {
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 a9597d99af0989a1f61ec77f6fc1077242deb61f81d3289aebf0c5ac7af984eb  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 fc49bffb0e3414c23f6312e92d9a36acbb7b6e595f33ed1940a84a7781d26300  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -34,7 +34,7 @@ start() {
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 09a156b4fa991ab25c8d3d6761f9b510a6a24bf3c569ab158018095b9e57a76b  run.sh
 6cac2cdaf83562358fabe4a59c75e7deb67a782c946dc23ea9c2f473fe0e4f95  setup.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 005f5bd9e543a48fd90ed6b011677fd216d7c93b57c67048e73c799e1b885a9b  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -33,7 +33,7 @@ start() {
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 ac822a5925668f817c1334ae63f791dbd14340f94168c89050cde560bf92a30d  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 727f26a27293092516b51f6e7b6c8bd4262160b467524d2b20f8c8e6ac0c452d  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -33,7 +33,7 @@ start() {
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 961d9f09526091de5608ad9d2afdfdbd5ce9d28b4a9f1630347e0aaf972f8d43  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 77777e820da6a15e3f424318bdf61c983d7fd16055897aa39f522ce0edbaacbe  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

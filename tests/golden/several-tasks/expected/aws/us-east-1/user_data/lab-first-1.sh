@@ -33,7 +33,7 @@ start() {
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 48c38d96b9908778de626e08f12ddeec22e54f60b8f2595c4a5a9e4a1a9c9cc0  run.sh
-24c513b36a5f0abd0bb9c1f162d8dfc75cb7d77e1607503ec23772212a3d6017  supervisor.sh
+0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
 3fad1b2d02acd6f4317597650ef3524e35dff1eb5e191922f06bd961511c21e6  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -16,9 +16,11 @@ TAGS = settings.TAGS | {
 
 def deploy() -> None:
     """Create one node, and what it needs."""
-    scripts = runs.upload_scripts(NAME, RUN)
-    group = network.security_group(NAME, TAGS)
-    profile = permissions.instance_profile(NAME, RUN, TAGS)
+    run = pulumi.ComponentResource("triplane:aws:Run", NAME)
+    within = pulumi.ResourceOptions(parent=run)
+    scripts = runs.upload_scripts(run, NAME, RUN)
+    group = network.security_group(run, NAME, TAGS)
+    profile = permissions.instance_profile(run, NAME, RUN, TAGS)
     template = aws.ec2.LaunchTemplate(
         NAME,
         description=f"Nodes of {NAME}",
@@ -61,6 +63,7 @@ def deploy() -> None:
         user_data=runs.user_data(NAME),
         update_default_version=True,
         tags=TAGS,
+        opts=within,
     )
     nodes = [
         aws.ec2.Instance(
@@ -72,6 +75,7 @@ def deploy() -> None:
             subnet_id=network.subnet_id(),
             tags=TAGS | {"Name": f"{NAME}-{rank}", "triplane:rank": str(rank)},
             opts=pulumi.ResourceOptions(
+                parent=run,
                 depends_on=scripts,
                 # A node is never replaced while its run lasts: a new image or
                 # setting counts from the next run on.
@@ -80,10 +84,9 @@ def deploy() -> None:
         )
         for rank in range(NODES)
     ]
-    pulumi.export(
-        NAME,
-        {
-            "image": template.image_id,
-            "instances": [node.id for node in nodes],
-        },
-    )
+    outputs = {
+        "image": template.image_id,
+        "instances": [node.id for node in nodes],
+    }
+    run.register_outputs(outputs)
+    pulumi.export(NAME, outputs)
