@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
 
-from compiler.diagnostics import Diagnostic, Diagnostics, Related, Severity
+from compiler.diagnostics import Diagnostic, Diagnostics, Related, Severity, Span
 from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Resources, Stack, TargetSpec
 from compiler.placement import (
@@ -82,6 +82,35 @@ def possible_rows(placement: Placement) -> Iterable[Row]:
         if row.is_possible and row.target.key not in seen:
             seen.add(row.target.key)
             yield row
+
+
+def left_out(prepared: Prepared, placement: Placement) -> Iterable[Diagnostic]:
+    """A note for each target that --every-target looked at and that cannot take the work."""
+    possible = {row.target.key for row in possible_rows(placement)}
+    refused: dict[str, dict[Diagnostic, None]] = {}
+    for row in placement.rows:
+        if row.target.key not in possible:
+            refused.setdefault(row.target.key, {}).update(dict.fromkeys(row.refusals))
+    for key, refusals in refused.items():
+        yield codes.LEFT_OUT.at(
+            _blamed(prepared),
+            f"`{prepared.work.name}` cannot go to {key}: left out",
+            related=_as_related(refusals),
+        )
+
+
+def _blamed(prepared: Prepared) -> Span:
+    # Of several tasks none is more to blame than another.
+    several = prepared.work.whole is not None
+    return prepared.origin.span() if several else prepared.task.resources.origin.span()
+
+
+def _as_related(refusals: Iterable[Diagnostic]) -> list[Related]:
+    return [
+        Related(f"{item.target or 'target'}: {item.message} [{item.code}]", item.span)
+        for item in refusals
+        if item.severity is Severity.ERROR
+    ]
 
 
 def make_job(
@@ -169,9 +198,7 @@ def _unmatched(prepared: Prepared, stack: Stack) -> Iterable[Diagnostic]:
 def _why_nowhere(
     prepared: Prepared, placement: Placement, stack: Stack, only: Sequence[str]
 ) -> Iterable[Diagnostic]:
-    # Of several tasks none is more to blame than another.
-    several = prepared.work.whole is not None
-    span = prepared.origin.span() if several else prepared.task.resources.origin.span()
+    span = _blamed(prepared)
     if not placement.rows:
         elsewhere = dict.fromkeys(
             spec.key
@@ -197,9 +224,5 @@ def _why_nowhere(
     yield codes.NO_TARGET.at(
         span,
         f"no target of stack `{stack.name}` can take `{prepared.work.name}`",
-        related=[
-            Related(f"{item.target or 'target'}: {item.message} [{item.code}]", item.span)
-            for item in refusals
-            if item.severity is Severity.ERROR
-        ],
+        related=_as_related(refusals),
     )

@@ -73,6 +73,8 @@ def render(
         if placement.chosen is None:
             continue
         rows = list(compiling.possible_rows(placement)) if every_target else [placement.chosen]
+        if every_target:
+            diagnostics.extend(compiling.left_out(prepared, placement))
         if work.volume is not None:
             volumes_at[work.name] = frozenset(row.target.key for row in rows)
         for row in rows:

@@ -112,6 +112,7 @@ class WorkPlanner:
         )
 
     def _plan_everywhere(self, prepared: Prepared, placement: Placement) -> Iterable[WorkChange]:
+        self.diagnostics.extend(compiling.left_out(prepared, placement))
         for row in compiling.possible_rows(placement):
             if row.target.key in self.world.silent:
                 reasons = {row.target.key: self.world.silent[row.target.key]}

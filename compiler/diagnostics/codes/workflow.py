@@ -30,9 +30,9 @@ INFRA_NOT_IN_STACK = Code(
 LEFT_OUT = Code(
     "left-out",
     Severity.NOTE,
-    "The task can go to none of the targets that --target names.",
-    "The filter restricts what is looked at; the task itself is fine.",
-    "Leave --target away, or name a target that the task allows.",
+    "The task cannot go to a target that --every-target or --target looks at.",
+    "The flag says what is looked at; the task itself is fine, and goes elsewhere.",
+    "Read why, name a target that the task allows, or leave the flag away.",
     example="resources: {infra: slurm/alpha}  # with --target eks",
 )
 NO_TARGET = Code(
