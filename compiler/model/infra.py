@@ -61,11 +61,11 @@ def parse_cloud(value: object) -> str:
 @lru_cache(maxsize=1024)
 def parse_infra(text: str) -> Infra:
     """The parts of an infra text; on Kubernetes all after the first slash is the context."""
-    first, slash, rest = text.strip().partition("/")
+    first, slash, rest = (part.strip() for part in text.partition("/"))
     cloud = None if first == "*" else parse_cloud(first)
     if not slash:
         return Infra(cloud)
-    parts = [rest] if cloud in _WHOLE_REST else rest.split("/")
+    parts = [rest] if cloud in _WHOLE_REST else [part.strip() for part in rest.split("/")]
     if not all(parts) or rest.endswith("/"):
         raise Malformed(f"{shown(text)} has an empty part", expected=_GRAMMAR)
     if len(parts) > 2:

@@ -14,8 +14,8 @@ from compiler.model.resources import Amount, LocalDisk
 
 _UNITS = {"k": 1 / 1024**2, "m": 1 / 1024, "g": 1.0, "t": 1024.0, "p": 1024.0**2}
 _number = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
-_amount = re.compile(rf"\s*({_number}(?:e[+-]?[0-9]+)?)\s*(?:([kmgtp])[bi]|(x))?(\+?)\s*", re.I)
-_cpus = re.compile(rf"\s*({_number}(?:e[+-]?[0-9]+)?)(\+?)\s*", re.I)
+_amount = re.compile(rf"\s*({_number}(?:e[+-]?[0-9]+)?)\s*(?:([kmgtp])[bi]|(x))?(\+?)", re.I)
+_cpus = re.compile(rf"\s*({_number}(?:e[+-]?[0-9]+)?)\s*(\+?)", re.I)
 _whole_size = re.compile(r"\s*([0-9]+)(?:([kmgtp])[bi])?\s*", re.I)
 _unit_without_b = re.compile(rf"{_number}\s*[kmgtp](?:ib)?\+?", re.I)
 _delay = re.compile(r"([0-9]+)([smhdw]?)", re.I)

@@ -1,0 +1,67 @@
+"""What SkyPilot says about the texts of `bases.py`, written down for machines without it.
+
+    python -m tests.dialect record       asks it and writes recorded/
+
+`verdicts.txt` has a line for each text (its name, the start of its sha256, `+` accepted, `-`
+refused, `!` SkyPilot itself breaks down), `meanings.json` what it means by the unchanged cases.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from tests.dialect.asking import Answer, Question, ask
+from tests.dialect.bases import bases, mutated
+
+FOLDER = Path(__file__).with_name("recorded")
+VERDICTS = FOLDER / "verdicts.txt"
+MEANINGS = FOLDER / "meanings.json"
+# What Python raises in code that did not expect the value: no rule of the dialect.
+_BREAKDOWNS = ("AttributeError", "TypeError", "KeyError", "IndexError", "NotImplementedError")
+_BREAKDOWNS += ("AssertionError: ", "UnboundLocalError", "RecursionError", "JSONDecodeError")
+
+
+def digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
+
+
+def verdict(answer: Answer) -> str:
+    if answer.ok:
+        return "+"
+    return "!" if (answer.error or "").startswith(_BREAKDOWNS) else "-"
+
+
+def questions() -> list[Question]:
+    """Every case and its mutations."""
+    every = []
+    for base in bases():
+        every += [base, *(question for _, question in mutated(base))]
+    return every
+
+
+def record() -> None:
+    """Ask SkyPilot and write down what it says."""
+    every = questions()
+    answers = ask(every)
+    FOLDER.mkdir(exist_ok=True)
+    lines = [f"{q.id} {digest(q.text)} {verdict(answers[q.id])}\n" for q in every]
+    VERDICTS.write_text("".join(lines))
+    meanings = {base.id: answers[base.id].meaning for base in bases()}
+    MEANINGS.write_text(json.dumps(meanings, indent=1, sort_keys=True) + "\n")
+
+
+def verdicts() -> Mapping[str, tuple[str, str]]:
+    """The digest and the verdict that were written down, by name."""
+    found = {}
+    for line in VERDICTS.read_text().splitlines():
+        name, checksum, answer = line.split(" ")
+        found[name] = checksum, answer
+    return found
+
+
+def meanings() -> Mapping[str, dict[str, Any]]:
+    return json.loads(MEANINGS.read_text())
