@@ -79,6 +79,8 @@ def _fields(job: Any) -> Iterator[str]:
         yield "envs.SKYPILOT_DOCKER_*"
     if isinstance(task.workdir, GitWorkdir):
         yield "workdir (git)"
+    if job.volume is not None:
+        yield "volume"
     if task.run is None:
         yield "run (absent)"
     if any(secret.mount_path for secret in task.secrets.values()):

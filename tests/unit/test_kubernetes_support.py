@@ -25,8 +25,10 @@ _SERVICE = "service:\n  readiness_probe: /\n  ports: 80\n"
 USES = {
     "envs.SKYPILOT_DOCKER_*": "envs:\n  SKYPILOT_DOCKER_USERNAME: a\n"
     "  SKYPILOT_DOCKER_PASSWORD: b\n  SKYPILOT_DOCKER_SERVER: c\n",
-    "file_mounts (URL)": "file_mounts:\n  /data: s3://bucket/x\n",
-    "file_mounts (storage)": "file_mounts:\n  /data: {source: s3://bucket, mode: MOUNT}\n",
+    "file_mounts (other store)": "file_mounts:\n  /data: r2://bucket/x\n",
+    "file_mounts (new bucket)": "file_mounts:\n  /data: {name: bucket, store: s3}\n",
+    "file_mounts (not persistent)": "file_mounts:\n"
+    "  /data: {source: s3://bucket, persistent: false}\n",
     "service": _SERVICE,
     "service.load_balancing_policy": f"{_SERVICE}  load_balancing_policy: round_robin\n",
     "service.load_balancer": f"{_SERVICE}  load_balancer: {{stream_timeout_seconds: 9}}\n",
@@ -70,6 +72,7 @@ ELSEWHERE = {
     "group (joined later)",
     "pipeline",
     "volume (cleanup_on_deletion)",
+    "file_mounts (storage to be filled)",
     "config.kubernetes.dws (no GKE)",
     "service (several nodes)",
     "service.tls",

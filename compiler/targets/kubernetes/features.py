@@ -8,6 +8,7 @@ from compiler.diagnostics import Diagnostics
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes.accelerators import Selection
 from compiler.targets.kubernetes.additions import Addition, combined
+from compiler.targets.kubernetes.buckets import buckets
 from compiler.targets.kubernetes.docker import docker
 from compiler.targets.kubernetes.exposure import ports
 from compiler.targets.kubernetes.hooks import hooks
@@ -15,7 +16,7 @@ from compiler.targets.kubernetes.kueue import queued_pods
 from compiler.targets.kubernetes.metadata import Names
 from compiler.targets.kubernetes.metrics import metrics
 from compiler.targets.kubernetes.network import network
-from compiler.targets.kubernetes.pod import SCRIPT_FOLDER
+from compiler.targets.kubernetes.pod import SCRIPT_FOLDER, STATE_FOLDER
 from compiler.targets.kubernetes.secrets import SecretUse
 from compiler.targets.kubernetes.settings import Settings
 from compiler.targets.kubernetes.spot import capacity
@@ -41,5 +42,6 @@ def additions_of(
             ports(job, settings, names),
             metrics(job, settings),
             pod_volumes(job, settings, diagnostics),
+            buckets(job, secrets, SCRIPT_FOLDER, STATE_FOLDER),
         )
     )

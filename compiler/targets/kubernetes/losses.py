@@ -10,10 +10,11 @@ from compiler.diagnostics import Code, Diagnostic, Span
 from compiler.diagnostics.codes.catalog import ACCELERATOR_COUNT
 from compiler.diagnostics.codes.kubernetes_features import RECOVERY_NEEDS_JOBSET
 from compiler.diagnostics.codes.targets import FIELD_CHANGED, FIELD_IGNORED, FIELD_REFUSED
-from compiler.model import Resources, Stack, TargetSpec, Task
+from compiler.model import Resources, Stack, Storage, TargetSpec, Task
 from compiler.model.service import Service
 from compiler.targets.interface import Job, SupportLevel
 from compiler.targets.kubernetes.accelerators import count_problem
+from compiler.targets.kubernetes.buckets import can_fetch, can_mount, url_of
 from compiler.targets.kubernetes.kueue import needs_gke
 from compiler.targets.kubernetes.recovery import recovers
 from compiler.targets.kubernetes.serving import scales
@@ -76,10 +77,10 @@ def _task_uses(task: Task) -> Iterator[tuple[str, Span]]:
     if "api_server_access" in task.given and task.api_server_access:
         yield "api_server_access", task.origin.key_span("api_server_access")
     for mount in task.file_mounts:
-        if "://" in mount.source:
-            yield "file_mounts (URL)", mount.origin.span()
+        if "://" in mount.source and not can_fetch(mount.source):
+            yield "file_mounts (other store)", mount.origin.span()
     for storage in task.storage:
-        yield "file_mounts (storage)", storage.origin.key_span()
+        yield from _storage_uses(storage)
     for place, names in (("envs", task.envs), ("secrets", task.secrets)):
         for name in names:
             if name.startswith("SKYPILOT_DOCKER_"):
@@ -99,6 +100,19 @@ def _task_uses(task: Task) -> Iterator[tuple[str, Span]]:
     if isinstance(kubernetes, Mapping):
         for field, path in _kubernetes_uses(kubernetes):
             yield field, config.key_span("kubernetes", *path)
+
+
+def _storage_uses(storage: Storage) -> Iterator[tuple[str, Span]]:
+    url = url_of(storage)
+    reaches = can_fetch if storage.mode == "COPY" else can_mount
+    if storage.source is not None and url is None:
+        yield "file_mounts (storage to be filled)", storage.origin.span("source")
+    elif url is None or not reaches(url):
+        yield "file_mounts (other store)", storage.origin.key_span()
+    elif storage.source is None:
+        yield "file_mounts (new bucket)", storage.origin.span("name")
+    if not storage.persistent:
+        yield "file_mounts (not persistent)", storage.origin.key_span("persistent")
 
 
 def _service_uses(task: Task, service: Service) -> Iterator[tuple[str, Span]]:

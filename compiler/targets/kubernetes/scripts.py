@@ -11,6 +11,7 @@ from compiler.targets.interface import Job
 from compiler.targets.kubernetes import probes
 from compiler.targets.kubernetes.additions import Addition
 from compiler.targets.kubernetes.archive import root_of
+from compiler.targets.kubernetes.buckets import bucket_scripts
 from compiler.targets.kubernetes.hooks import hook_scripts
 from compiler.targets.kubernetes.metadata import Names
 from compiler.targets.kubernetes.places import Place, place_of
@@ -52,6 +53,7 @@ def scripts(
     )
     files = script_folder(job.task, _variables(job, settings), platform)
     files.update(hook_scripts(job.task, STATE_FOLDER))
+    files.update(bucket_scripts(job.task, STATE_FOLDER))
     if job.task.service is not None and (probe := replica_probes(job, SCRIPT_FOLDER).script):
         files[probes.FILE] = probe
     return files

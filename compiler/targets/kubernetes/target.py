@@ -27,7 +27,6 @@ from compiler.targets.kubernetes.volumes import PVC
 
 # Options of a target that later versions carry out, and what happens without them.
 _UNUSED_OPTIONS = {
-    "helper_image": "the setup barrier needs only bash and getent",
     "files": "files travel in a ConfigMap of at most 512 KiB",
 }
 _ERROR = Severity.ERROR

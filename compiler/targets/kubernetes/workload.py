@@ -6,12 +6,14 @@ from collections.abc import Iterator, Mapping
 
 from compiler.diagnostics import Diagnostic, Diagnostics, Related
 from compiler.diagnostics.codes.kubernetes_features import CONTAINER_BESIDE, POD_SECURITY
+from compiler.diagnostics.codes.model_mounts import MOUNT_TWICE
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import kueue, metadata, pod_config
 from compiler.targets.kubernetes.findings import as_diagnostics, dotted, protected_faults
 from compiler.targets.kubernetes.gang import Gang
 from compiler.targets.kubernetes.jobset import SINGLE, Member, jobset_body
 from compiler.targets.kubernetes.manifest import Manifest
+from compiler.targets.kubernetes.places import place_of
 from compiler.targets.kubernetes.pod import PodInput, pod_template
 from compiler.targets.kubernetes.pod_security import breaches
 from compiler.targets.kubernetes.recovery import recovery_of
@@ -23,6 +25,7 @@ def configured_pod(what: PodInput, diagnostics: Diagnostics) -> dict[str, object
     """The pod template with the user's `pod_config` laid over it."""
     generated, settings, target = pod_template(what), what.settings, what.job.target.key
     template = generated
+    diagnostics.extend(_mounted_twice(what))
     if settings.pod_config:
         for layer in settings.pod_config:
             diagnostics.extend(_doubles(layer, what.job, settings))
@@ -50,6 +53,20 @@ def _containers_beside(what: PodInput, template: Mapping) -> Iterator[Diagnostic
             hint="make it a sidecar: an entry of `initContainers` with `restartPolicy: Always`",
             target=what.job.target.key,
         )
+
+
+def _mounted_twice(what: PodInput) -> Iterator[Diagnostic]:
+    """Places of the task's own mounts that `pod_config` mounts something else at."""
+    task = what.job.task
+    wanted = [(item.path, item.origin) for item in (*task.volumes, *what.settings.auto_mounts)]
+    wanted += [(item.destination, item.origin) for item in task.storage]
+    for path, origin in wanted:
+        if str(place_of(path)) in what.taken_paths:
+            yield MOUNT_TWICE.at(
+                origin.key_span(),
+                f"`pod_config` mounts something else at `{path}`",
+                target=what.job.target.key,
+            )
 
 
 def _refused_pod(what: PodInput, template: Mapping) -> Iterator[Diagnostic]:
