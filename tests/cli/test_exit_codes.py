@@ -55,7 +55,8 @@ def test_every_command_is_here():
 def test_every_command_succeeds_with_0_and_says_its_result_on_stdout(ready):
     for command, words in SUCCEEDS.items():
         done = ready.run(command, *words)
-        assert done.code == 0, (command, done.text)
+        # `wait` has codes of its own, and does not know what becomes of written files.
+        assert done.code == (102 if command == "wait" else 0), (command, done.text)
         assert done.out, command
         assert "\x1b" not in done.text, command
 

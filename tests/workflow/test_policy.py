@@ -156,3 +156,12 @@ def test_a_plugin_that_is_not_there_fails_the_plan(project):
     assert done.code == 1
     assert "error[policy-plugin-failed]" in done.err
     assert project.plan("--override-policy", "absent").code == 0
+
+
+def test_a_saved_plan_takes_no_override(limited):
+    limited.plan("--override-policy", "max_accelerators", "--out", "plan.json")
+    done = limited.run("apply", "plan.json", "--override-policy", "required_labels")
+    assert done.code == 64
+    assert "--override-policy: a saved plan is applied as it is" in done.err
+    fresh = limited.apply("--override-policy", "max_accelerators")
+    assert fresh.code == 0, fresh.text

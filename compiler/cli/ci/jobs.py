@@ -63,7 +63,7 @@ def apply(stack: str, *, plan_file: str | None, more: Sequence[str] = ()) -> Out
     """Carry out the saved plan, or, without one that can be applied, a new plan of the set."""
     words = ["apply", "--stack", stack, "--auto-approve", *more]
     if plan_file is not None and _is_applyable(plan_file):
-        words = ["apply", plan_file, "--stack", stack]
+        words = ["apply", plan_file, "--stack", stack, *more]
     done = _triplane(words)
     if done.returncode == 0:
         said = _fenced(done.stdout)

@@ -131,6 +131,9 @@ def _is_plan(path: str) -> bool:
         return False  # whoever reads it as YAML says what is wrong
 
 
+_LISTS = {"--target": "only", "--work": "names", "--override-policy": "override_policy"}
+
+
 def _require_no_flags(arguments) -> None:
     context = click.get_current_context()
     given = [
@@ -146,7 +149,7 @@ def _require_no_flags(arguments) -> None:
         )
         if arguments[name]
     ]
-    given += [flag for flag, name in (("--target", "only"), ("--work", "names")) if arguments[name]]
+    given += [flag for flag, name in _LISTS.items() if arguments[name]]
     if given:
         raise click.UsageError(
             f"{', '.join(given)}: a saved plan is applied as it is; make another one", context

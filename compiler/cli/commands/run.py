@@ -12,6 +12,7 @@ from compiler.cli import options, output, planning
 @options.stack_option
 @click.option("--num-jobs", type=click.IntRange(1, 10_000), default=1, help="How many runs.")
 @options.target_option
+@options.override_policy_option
 @click.option("--auto-approve/--ask", default=True, help="Whether to start without asking.")
 @options.format_option("text", "json")
 @options.quiet_option
@@ -28,7 +29,7 @@ def command(paths, stack_path, num_jobs, only, auto_approve, format, quiet, **ov
     """
     from compiler.workflow import apply_plan, locator, plan_runs, secrets_for
 
-    stack = options.open_stack(stack_path)
+    stack = options.open_stack(stack_path, override_policy)
     with output.taking_long(f"placing on {', '.join(only or stack.targets)}"):
         planned = plan_runs(
             paths,
