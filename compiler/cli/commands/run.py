@@ -11,13 +11,25 @@ from compiler.cli import options, output, planning
 @options.required_paths
 @options.stack_option
 @click.option("--num-jobs", type=click.IntRange(1, 10_000), default=1, help="How many runs.")
+@planning.group_option
 @options.target_option
 @options.override_policy_option
 @click.option("--auto-approve/--ask", default=True, help="Whether to start without asking.")
 @options.format_option("text", "json")
 @options.quiet_option
 @options.override_options
-def command(paths, stack_path, num_jobs, only, auto_approve, format, quiet, **overrides) -> int:
+def command(
+    paths,
+    stack_path,
+    num_jobs,
+    group,
+    only,
+    override_policy,
+    auto_approve,
+    format,
+    quiet,
+    **overrides,
+) -> int:
     """Start one more run of each task at PATH now, beside what the set declares.
 
     Its number is its own; `apply` neither replaces nor prunes it.
@@ -26,6 +38,7 @@ def command(paths, stack_path, num_jobs, only, auto_approve, format, quiet, **ov
     Examples:
       triplane run eval.yaml --stack stacks/prod.yaml --env CHECKPOINT=step-900
       triplane run sweep.yaml --stack stacks/prod.yaml --num-jobs 8
+      triplane run eval.yaml --stack stacks/prod.yaml --group rl-math
     """
     from compiler.workflow import apply_plan, locator, plan_runs, secrets_for
 
@@ -35,6 +48,7 @@ def command(paths, stack_path, num_jobs, only, auto_approve, format, quiet, **ov
             paths,
             stack,
             num_jobs=num_jobs,
+            group=group,
             only=only,
             overrides=options.overrides_from(overrides),
             environ=options.environ(),
