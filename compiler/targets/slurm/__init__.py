@@ -51,12 +51,15 @@ class SlurmTarget:
         from compiler.targets.slurm.groups import render_group
         from compiler.targets.slurm.lower import lower
         from compiler.targets.slurm.native import render_native
+        from compiler.targets.slurm.pipelines import render_pipeline
 
         for member in job.members or (job,):
             diagnostics.extend(findings(member.task, member.resources, job.target))
         try:
             if job.group is not None and job.members:
                 return (render_group(job, diagnostics),)
+            if job.pipeline is not None and job.members:
+                return tuple(render_pipeline(job, diagnostics))
             if job.task.native_script is not None:
                 return render_native(job, diagnostics)
             return (emit(job, lower(job, diagnostics)),)

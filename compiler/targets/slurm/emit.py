@@ -43,6 +43,10 @@ def data_of(lowered: SlurmJob) -> dict[str, object]:
         "member": lowered.part,
         "component": lowered.component,
         "in_group": lowered.in_group,
+        "joins": lowered.joins,
+        "name_in_group": lowered.run_key.rpartition(".")[0].removeprefix(
+            f"{lowered.joins.rpartition('.')[0]}-" if lowered.joins else ""
+        ),
         "nodes": lowered.nodes,
         "cpus": lowered.cpus,
         "scripts": list(lowered.scripts.items()),

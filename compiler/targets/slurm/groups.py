@@ -50,6 +50,7 @@ def render_group(job: Job, diagnostics: Diagnostics) -> Artifact:
             "run_key": first.run_key,
             "group": group.name,
             "in_group": True,
+            "joins": None,
             "requeues": False,
             "hooks": [],
             "tasks": tasks,

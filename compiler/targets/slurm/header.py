@@ -18,11 +18,13 @@ _OUTPUT = "slurm-%j.out"
 
 @dataclass(frozen=True, slots=True)
 class Component:
-    """What the jobs of a group or a pipeline have in common, and whether this is the first."""
+    """What the jobs of a group or a pipeline have in common, and whether this is the first of
+    a job's components. `task_ids` are those of a whole pipeline, one a line."""
 
     job_name: str
     requeue: str
     first: bool
+    task_ids: str | None = None
 
 
 def directives(
@@ -53,6 +55,9 @@ def directives(
     if partition is not None:
         yield "partition", partition
     controlled = {}
+    if component is not None and component.task_ids is not None:
+        order = "the order of the pipeline's tasks"
+        controlled.update({"dependency": order, "kill-on-invalid-dep": order})
     if resources.labels:
         controlled["comment"] = "`resources.labels`"
         yield "comment", " ".join(f"{key}={value}" for key, value in resources.labels.items())

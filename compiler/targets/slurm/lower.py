@@ -8,7 +8,7 @@ from functools import cache
 
 from compiler.diagnostics import Diagnostics
 from compiler.rendering.launcher import Placement, gpus_per_node, script_folder, task_env
-from compiler.rendering.quoting import shdq
+from compiler.rendering.quoting import sh, shdq
 from compiler.resources import data_folder
 from compiler.targets.interface import Job
 from compiler.targets.slurm import files, header, recovery, requests
@@ -26,7 +26,7 @@ class SlurmJob:
     `directives` are (long option, value or None for a flag) in the order of the script;
     `base` and the paths in `secret_files` are shell words; `scripts` maps file names to texts.
     `run_key` is that of the whole and `part` the task's folder in it, empty for a task alone;
-    `component` counts the parts of a heterogeneous job.
+    `component` counts the parts of a heterogeneous job; `joins` is the `run_key` of a group.
     """
 
     directives: tuple[tuple[str, str | None], ...]
@@ -38,6 +38,7 @@ class SlurmJob:
     part: str
     component: int | None
     in_group: bool
+    joins: str | None
     nodes: int
     cpus: int
     scripts: Mapping[str, str] = field(repr=False)
@@ -83,9 +84,10 @@ def lower(
         part=where.part,
         component=component,
         in_group=job.group is not None,
+        joins=f"{job.joins.name}.{job.joins.run}" if job.joins else None,
         nodes=job.task.num_nodes,
         cpus=request.cpus,
-        scripts=_scripts(job, container is not None),
+        scripts=_scripts(job, container is not None, common.task_ids if common else None),
         copies=files.copies(job),
         repository=files.repository(job),
         container=container,
@@ -127,7 +129,7 @@ def part_of(job: Job) -> str:
     return "" if job.part_of is None else job.work.removeprefix(f"{job.part_of}-")
 
 
-def _scripts(job: Job, container: bool) -> dict[str, str]:
+def _scripts(job: Job, container: bool, task_ids: str | None) -> dict[str, str]:
     env = task_env(
         job.task,
         task_id=job.task_id,
@@ -147,6 +149,8 @@ def _scripts(job: Job, container: bool) -> dict[str, str]:
     )
     scripts = script_folder(job.task, env, _template_text("platform.sh"))
     scripts["task.env"] += f'export SKYPILOT_CLUSTER_INFO="{info}"\n'
+    if task_ids is not None:
+        scripts["task.env"] += f"export SKYPILOT_TASK_IDS={sh(task_ids)}\n"
     scripts["rank.sh"] = _template_text("rank.sh")
     hooks = recovery.hook_scripts(job.task)
     scripts.update(hooks)

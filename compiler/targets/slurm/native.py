@@ -13,8 +13,8 @@ from pathlib import Path
 
 from compiler.diagnostics import Diagnostic, Diagnostics, Span
 from compiler.diagnostics.codes import slurm_native as codes
-from compiler.model import Resources, Task, names
-from compiler.rendering.artifact import Artifact, ArtifactKind
+from compiler.model import Resources, Task
+from compiler.rendering.artifact import Artifact
 from compiler.rendering.environment import render
 from compiler.rendering.filetree import NATIVE_SCRIPT
 from compiler.rendering.quoting import heredoc
@@ -67,11 +67,19 @@ def conflicts(task: Task, resources: Resources, place: Span) -> Iterator[Diagnos
 
 def render_native(job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
     """The one artifact. Raise ValueError for a value that has no form in a script."""
+    from compiler.targets.slurm.emit import artifact
+
+    text = native_text(job, diagnostics)
+    return () if text is None else (artifact(job, text),)
+
+
+def native_text(job: Job, diagnostics: Diagnostics, *, job_name: str | None = None) -> str | None:
+    """The batch script around the kept one, None (and an error) where that cannot be taken."""
     text = _text(job, diagnostics)
     if text is None:
-        return ()
+        return None
     settings = Settings(job)
-    found = dict(_directives(job, settings, diagnostics))
+    found = dict(_directives(job, settings, diagnostics, job_name or job.object_name))
     diagnostics.extend(_differences(job, text, found))
     from compiler.targets.slurm.lower import place_of, secrets_of
 
@@ -84,6 +92,7 @@ def render_native(job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
         "run_folder": where.run_folder,
         "set_name": job.stack.set_name,
         "run_key": where.run_key,
+        "part": where.part,
         "writing": writing(text, '"$SCRIPT"'),
         "env": list(_env(job).items()),
         "arguments": job.task.native_arguments,
@@ -91,14 +100,7 @@ def render_native(job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
         "secret_files": files,
         "has_secrets": bool(handed or files),
     }
-    return (
-        Artifact(
-            path=f"{job.folder}/job.sbatch",
-            text=render("slurm/native.sbatch.j2", data),
-            kind=ArtifactKind.SBATCH,
-            name=f"Job/{job.name}",
-        ),
-    )
+    return render("slurm/native.sbatch.j2", data)
 
 
 def _text(job: Job, diagnostics: Diagnostics) -> str | None:
@@ -149,16 +151,13 @@ def _env(job: Job) -> Mapping[str, str]:
 
 
 def _directives(
-    job: Job, settings: Settings, diagnostics: Diagnostics
+    job: Job, settings: Settings, diagnostics: Diagnostics, job_name: str
 ) -> Iterator[tuple[str, str | None]]:
     """Only what the task says: where it is silent, the cluster's defaults hold as before."""
     from compiler.targets.slurm.header import partition_of
 
     task, resources = job.task, job.resources
-    yield (
-        "job-name",
-        names.slurm_job_name(job.stack.set_name, job.work, job.run, job.spec_digest),
-    )
+    yield "job-name", job_name
     controlled: dict[str, str] = {}
     request = requests.request_of(resources, job.target)
     if "num_nodes" in task.given:

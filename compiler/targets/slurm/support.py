@@ -116,10 +116,8 @@ _TASK: Final = (
         "a script that is kept cannot be a component of a group's job",
         "put its text into `run`",
     ),
-    Support("group (joined later)", REFUSED, "a job cannot be tied to a running group"),
-    Support(
-        "pipeline", REFUSED, "tasks that follow each other are not made jobs with dependencies"
-    ),
+    Support("group (joined later)", FULL, "a job of its own, cancelled when the group ends"),
+    Support("pipeline", FULL, "a job a task; each starts when the one before it has succeeded"),
 )
 
 _RESOURCES: Final = (

@@ -15,6 +15,15 @@ if [ -f "$work/hosts.group" ]; then
     name=${name%.*}
     work=$work/${name%-*} rank=${name##*-}
 fi
+if [ -f "$state/runs/$run/parts" ]; then # the task of a pipeline that is running
+    at=0
+    while read -r name; do
+        at=$((at + 1))
+        job=$(cut -d , -f "$at" <<<"$id")
+        [ "$(states_of "$job")" != RUNNING ] || break
+    done <"$state/runs/$run/parts"
+    work=$work/$name
+fi
 [ ! -r "$work/job" ] || job=$(<"$work/job")
 host=$(sed -n "$((rank + 1))p" "$work/hostnames" 2>/dev/null)
 [ -n "$host" ] || fail 70 "there is no rank $rank, or it has not begun yet"

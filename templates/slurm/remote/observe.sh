@@ -20,7 +20,7 @@ job_ids() { # of runs whose records are not closed, and of those whose record is
     [ ${#records[@]} -eq 0 ] || awk '
         function flush() { if (id != "" && !ended) print id; id = ""; ended = 0 }
         FNR == 1 { flush() }
-        /^ "identity": "[0-9]+"/ { id = $0; gsub(/[^0-9]/, "", id) }
+        /^ "identity": "[0-9,]+"/ { id = $0; gsub(/"identity"|[^0-9,]/, "", id); sub(/,$/, "", id); gsub(",", "\n", id) }
         /^ "stage": "ended"/ { ended = 1 }
         END { flush() }
     ' "${records[@]}"
@@ -71,7 +71,11 @@ if [ -d "$state/records" ] || [ -d "$state/runs" ]; then
         file=${file##*/}
         echo "secret|${file%.env}"
     done
-    wanted=(-name started -o -name ended -o -name record.json)
+    for file in runs/*/joined/*; do
+        file=${file#runs/}
+        echo "joined|${file%%/*}"
+    done | sort -u
+    wanted=(-name started -o -name ended -o -name parts -o -name record.json)
     [ "$artifacts" = 0 ] || wanted=(-type f -not -name 'slurm-*.out')
     # Jobs write while they are looked at: tar then ends with 1, or with 2 where a file is gone.
     for _ in 1 2 3; do

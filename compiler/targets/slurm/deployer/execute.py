@@ -43,7 +43,8 @@ def _create(
         files={artifact.path: artifact.digest for artifact in step.artifacts},
     )
     key = intent.run_key
-    if not any(records.file_name(artifact) == records.SCRIPT for artifact in step.artifacts):
+    scripts = [records.file_name(artifact) for artifact in step.artifacts]
+    if not any(name.endswith(records.SCRIPT) for name in scripts):
         raise WorkFailed(f"{remote.target}: there is no sbatch script to submit for {key}")
     mode = "any" if previous and previous.state is RunState.RUNNING else "pending"
     uploads = {tree.digest: tree for tree in step.uploads if tree.local is not None}

@@ -20,7 +20,7 @@ from compiler.targets.slurm.deployer.snapshot import (
     parse,
     text_digest,
 )
-from compiler.targets.slurm.deployer.states import Verdict, classify, was_refused
+from compiler.targets.slurm.deployer.states import Verdict, classify, classify_chain, was_refused
 from compiler.targets.slurm.deployer.vocabulary import is_end
 
 _Row = TypeVar("_Row", QueueRow, AccountRow)
@@ -68,15 +68,14 @@ def look(snapshot: Snapshot, set_name: str, target: str) -> list[Seen]:
         identity = base.identity or (named.job_id if named else None)
         if identity is None and files and files.started:
             identity = files.started[0][0]
-        queue = _unless_of_another(snapshot.queue.get(identity or ""), set_name, key)
-        accounted = _unless_of_another(snapshot.accounted.get(identity or ""), set_name, key)
-        verdict = classify(
-            dataclasses.replace(record, identity=identity) if record else None,
-            queue,
-            accounted,
-            files,
-            snapshot.accounting,
-        )
+        ids = (identity or "").split(",")
+        queues = [_unless_of_another(snapshot.queue.get(item), set_name, key) for item in ids]
+        accounts = [_unless_of_another(snapshot.accounted.get(item), set_name, key) for item in ids]
+        queue, known = queues[0], dataclasses.replace(record, identity=identity) if record else None
+        if len(ids) > 1:
+            verdict = classify_chain(known or base, queues, accounts, files, snapshot.accounting)
+        else:
+            verdict = classify(known, queue, accounts[0], files, snapshot.accounting)
         now = _as_it_should_be(base, identity, verdict)
         seen.append(Seen(key, now, record, text, verdict, queue, files))
     return sorted(seen, key=lambda item: (item.record.work, item.record.run))
@@ -92,7 +91,8 @@ def observation(
 
 
 def settle(remote: Remote, snapshot: Snapshot, seen: Iterable[Seen]) -> None:
-    """Close and restore records, and remove the secrets of jobs that have left the queue.
+    """Close and restore records, remove the secrets of jobs that have left the queue, and end
+    the jobs that joined a group that has ended.
 
     Nothing depends on it having been done: whoever may only read goes on without, and the
     next look does it again.
@@ -103,6 +103,8 @@ def settle(remote: Remote, snapshot: Snapshot, seen: Iterable[Seen]) -> None:
         verdict = item.verdict
         if item.key in snapshot.secrets and (verdict.left_queue or not verdict.submitted):
             lines.append(f"secret|{item.key}|{old}")
+        if item.key in snapshot.joined and verdict.left_queue:
+            lines.append(f"joined|{item.key}|{old}")
         keeps = not verdict.submitted or verdict.state is RunState.UNKNOWN
         if item.record != item.written and not keeps:
             text = item.record.to_json().encode()
@@ -177,5 +179,10 @@ def _observed(item: Seen, snapshot: Snapshot) -> ObservedRun:
         exit_code=verdict.exit_code,
         waiting_seconds=waiting,
         artifacts=records.live_texts(item.record, item.files.texts) if item.files else {},
-        fields=live_fields(row) if row is not None and is_changeable(row) else {},
+        fields=live_fields(row) if row is not None and _may_change(row, item) else {},
     )
+
+
+def _may_change(row: QueueRow, item: Seen) -> bool:
+    """A pipeline's jobs are not changed one by one."""
+    return is_changeable(row) and "," not in (item.record.identity or "")

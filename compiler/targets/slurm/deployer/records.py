@@ -16,6 +16,8 @@ from compiler.rendering.artifact import Artifact, ArtifactKind
 from compiler.targets.slurm.deployer.states import Verdict
 
 SCRIPT = "job.sbatch"
+# The folders of a pipeline's tasks in its run folder, in order, one a line.
+PARTS = "parts"
 # Stands for the job's id in a record that is sent together with the script.
 JOB_ID = "@JOB_ID@"
 
@@ -104,10 +106,11 @@ def reopened(record: Record) -> Record:
 
 
 def file_name(artifact: Artifact) -> str:
-    """Where the artifact lies in the run folder."""
+    """Where the artifact lies in the run folder: a pipeline's script in that of its task."""
+    place = artifact.path.split("/", 3)[-1]
     if artifact.kind is ArtifactKind.SBATCH:
-        return SCRIPT
-    return artifact.path.split("/", 3)[-1]
+        return "/".join((*place.split("/")[:-1], SCRIPT))
+    return place
 
 
 def live_texts(record: Record, texts: Mapping[str, str]) -> dict[str, str]:
@@ -130,12 +133,16 @@ def archive(
     record: Record, artifacts: Iterable[Artifact], secrets: Mapping[str, str] | None = None
 ) -> bytes:
     """The gzipped tar that submit.sh and update.sh take: record.json, run/, secrets.env."""
+    artifacts = tuple(artifacts)
+    parts = [name.removesuffix(f"/{SCRIPT}") for name in map(file_name, artifacts) if "/" in name]
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as tar:
         _add(tar, "record.json", record.to_json(), 0o644)
         for artifact in artifacts:
             mode = 0o755 if artifact.executable else 0o644
             _add(tar, f"run/{file_name(artifact)}", artifact.text, mode)
+        if parts:
+            _add(tar, f"run/{PARTS}", "".join(f"{part}\n" for part in parts), 0o644)
         if secrets:
             _add(tar, "secrets.env", secret_lines(secrets), 0o600)
     return buffer.getvalue()

@@ -65,17 +65,20 @@ class AccountRow:
 
 @dataclass(frozen=True, slots=True)
 class RunFiles:
-    """What lies in a run folder: `started` as (job id, restarts), `ended` as (code, job id)."""
+    """What lies in a run folder: `started` as (job id, restarts), `ended` as (code, job id);
+    `parts` are those of a pipeline's tasks, in order."""
 
     started: tuple[tuple[str, int], ...] = ()
     ended: tuple[int, str] | None = None
     record: str | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
+    parts: tuple[RunFiles, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Snapshot:
-    """`records` by run key as text; `runs` has every run folder; rows by job id."""
+    """`records` by run key as text; `runs` has every run folder; rows by job id; `secrets` and
+    `joined` are the run keys that have some, and that others have joined."""
 
     now: int
     base: str
@@ -85,6 +88,7 @@ class Snapshot:
     records: Mapping[str, str]
     runs: Mapping[str, RunFiles]
     secrets: frozenset[str]
+    joined: frozenset[str]
     queue: Mapping[str, QueueRow]
     accounted: Mapping[str, AccountRow]
 
@@ -109,6 +113,7 @@ def parse(answer: Answer) -> Snapshot:
         records=records,
         runs=runs,
         secrets=frozenset(answer.of("secret")),
+        joined=frozenset(answer.of("joined")),
         queue=queue,
         accounted=_by_job(map(_account_row, answer.of("account"))),
     )
@@ -206,7 +211,11 @@ def _run_files(texts: dict[str, str]) -> RunFiles:
     ended = None
     if len(words) == 2 and words[0].isdigit() and words[1].isdigit():
         ended = (int(words[0]), words[1])
-    return RunFiles(started, ended, texts.pop("record.json", None), texts)
+    parts = []
+    for part in texts.pop("parts", "").splitlines():
+        names = [name for name in ("started", "ended") if f"{part}/{name}" in texts]
+        parts.append(_run_files({name: texts.pop(f"{part}/{name}") for name in names}))
+    return RunFiles(started, ended, texts.pop("record.json", None), texts, tuple(parts))
 
 
 def text_digest(text: str) -> str:

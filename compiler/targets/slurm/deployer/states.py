@@ -6,6 +6,8 @@ script itself left in its run folder; and where nothing is left, what is missing
 
 from __future__ import annotations
 
+import dataclasses
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from compiler.planning.records import Record, Stage
@@ -83,6 +85,49 @@ def classify(
     if started:
         return Verdict(RunState.VANISHED, "started, and nobody knows how it ended", final=True)
     return Verdict(RunState.CANCELLED, "left the queue before it started", final=True)
+
+
+def classify_chain(
+    record: Record,
+    queue: Sequence[QueueRow | None],
+    accounted: Sequence[AccountRow | None],
+    files: RunFiles | None,
+    accounting: Accounting,
+) -> Verdict:
+    """The verdict on a pipeline: the rows are those of its jobs, in order.
+
+    It waits until its first job starts and runs until the last has ended; the first that does
+    not succeed decides, as those behind it are never started.
+    """
+    live = any(row is not None and not is_end(row.state) for row in queue)
+    if record.stage is Stage.ENDED and not live:
+        return classify(record, None, None, None, accounting)
+    ids = (record.identity or "").split(",")
+    parts = [*(files.parts if files else ()), *[RunFiles()] * len(ids)]
+    verdicts = [
+        classify(
+            dataclasses.replace(record, identity=job_id, stage=Stage.CREATED),
+            queue[at],
+            accounted[at],
+            parts[at],
+            accounting,
+        )
+        for at, job_id in enumerate(ids)
+    ]
+    unsuccessful = [item for item in verdicts if item.state is not RunState.SUCCEEDED]
+    if not unsuccessful:
+        return verdicts[-1]
+    first = unsuccessful[0]
+    running = next((item for item in verdicts if item.state is RunState.RUNNING), None)
+    if running is not None:
+        return running
+    if first.state is RunState.PENDING and first is not verdicts[0]:
+        return dataclasses.replace(first, state=RunState.RUNNING)
+    later = [item for item in verdicts if item.state.is_live]
+    if later and not first.state.is_live:
+        # Slurm is about to cancel what waited for it.
+        return dataclasses.replace(first, final=False)
+    return first
 
 
 def was_refused(row: QueueRow | AccountRow) -> bool:

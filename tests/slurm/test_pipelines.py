@@ -1,0 +1,96 @@
+"""Pipelines on the real cluster: jobs that wait for one another, as one run."""
+
+from __future__ import annotations
+
+import pytest
+
+from compiler.planning.states import RunState
+from tests.slurm.project import Project
+
+pytestmark = pytest.mark.slurm
+
+_CPU = "resources: {infra: slurm/alpha/cpu, cpus: 1, memory: 1}"
+
+
+def pipeline(project: Project, *runs: str) -> None:
+    """Write `tasks/chain.yaml` with a task for each text of `run`: a, b, c, ..."""
+    parts = ["name: chain"]
+    parts += [
+        f"name: {name}\n{_CPU}\nrun: |\n  {run}" for name, run in zip("abcdef", runs, strict=False)
+    ]
+    (project.folder / "tasks/chain.yaml").write_text("\n---\n".join(parts))
+
+
+def log(project: Project, task: str, run: int = 1) -> str:
+    return (project.run_folder("chain", run) / f"{task}/logs/0.log").read_text()
+
+
+def test_tasks_follow_each_other(project: Project) -> None:
+    pipeline(
+        project,
+        "sleep 1; date +%s%N > /tmp/triplane-chain; echo a $SKYPILOT_TASK_ID",
+        "echo b; printf '%s\\n' \"$SKYPILOT_TASK_IDS\"",
+        "echo c",
+    )
+    project.apply()
+    ids = project.record("chain")["identity"].split(",")
+    assert len(ids) == 3
+    shown = project.runs()[("chain", 1)]
+    assert shown.state in (RunState.PENDING, RunState.RUNNING)
+    ended = project.until("chain")
+    assert ended.state is RunState.SUCCEEDED
+    assert log(project, "a") == f"a triplane-{project.name}-chain-a-1\n"
+    ids_said = [f"triplane-{project.name}-chain-{task}-1" for task in "abc"]
+    assert log(project, "b").split("\n") == ["b", *ids_said, ""]
+    assert sorted(project.jobs()) == sorted(ids)
+    shown = project.triplane("logs", "chain", "--no-follow")
+    assert "(c) c\n" in shown.out
+    assert "Nothing to do." in project.apply().out
+
+
+def test_what_follows_a_failure_is_never_started(project: Project) -> None:
+    pipeline(project, "echo a", "exit 6", "echo c")
+    project.apply()
+    ended = project.until("chain")
+    assert (ended.state, ended.exit_code) == (RunState.FAILED, 6)
+    assert not (project.run_folder("chain") / "c/started").exists()
+    queue = project.sh("squeue", "-h", "-u", "alice", "-o", "%j")
+    assert project.name not in queue
+    assert project.apply("--rerun").code == 0
+    assert project.until("chain", run=2).state is RunState.FAILED
+
+
+def test_a_pipeline_is_cancelled_as_a_whole(project: Project) -> None:
+    pipeline(project, "sleep 1000", "echo b")
+    project.apply()
+    project.until("chain", RunState.RUNNING)
+    assert project.triplane("cancel", "chain").code == 0
+    assert project.until("chain").state is RunState.CANCELLED
+    assert project.name not in project.sh("squeue", "-h", "-u", "alice", "-o", "%j")
+
+
+def test_a_refused_task_leaves_none_of_the_others(project: Project) -> None:
+    pipeline(project, "sleep 1000", "echo b")
+    path = project.folder / "tasks/chain.yaml"
+    text = path.read_text()
+    path.write_text(
+        text[: text.rindex("alpha/cpu")] + "alpha/nowhere" + text.split("alpha/cpu")[-1]
+    )
+    done = project.apply(code=1)
+    assert "error[slurm-partition-refused]" in done.err
+    assert project.runs() == {}
+    assert project.name not in project.sh("squeue", "-h", "-u", "alice", "-o", "%j")
+
+
+def test_a_waiting_pipeline_is_replaced(project: Project) -> None:
+    hold = "config: {slurm: {sbatch_options: {hold: true}}}\n"
+    pipeline(project, "echo a", "echo b")
+    path = project.folder / "tasks/chain.yaml"
+    path.write_text(path.read_text().replace("name: a\n", f"name: a\n{hold}"))
+    project.apply()
+    assert project.runs()[("chain", 1)].state is RunState.PENDING
+    path.write_text(path.read_text().replace("echo b", "echo other").replace(hold, ""))
+    project.apply()
+    assert project.until("chain", run=2).state is RunState.SUCCEEDED
+    assert log(project, "b", run=2) == "other\n"
+    assert project.runs()[("chain", 1)].state is RunState.CANCELLED
