@@ -83,14 +83,18 @@ def buckets(
         return Addition()
     image = str(job.target.options.get("helper_image") or HELPER_IMAGE)
     env = [*_plain_credentials(job.task), *(item.reference for item in _credentials(secrets))]
-    scripts = {"name": "triplane-scripts", "mountPath": script_folder, "readOnly": True}
-    state = {"name": "triplane-state", "mountPath": state_folder}
+    scripts: dict[str, object] = {
+        "name": "triplane-scripts",
+        "mountPath": script_folder,
+        "readOnly": True,
+    }
+    state: dict[str, object] = {"name": "triplane-state", "mountPath": state_folder}
     containers: list[dict[str, object]] = []
     volumes: list[dict[str, object]] = []
     mounts: list[dict[str, object]] = []
     links: list[Place] = []
     if copies:
-        fetched = {"name": _FETCHED_VOLUME, "mountPath": _FETCHED}
+        fetched: dict[str, object] = {"name": _FETCHED_VOLUME, "mountPath": _FETCHED}
         volumes.append({"name": _FETCHED_VOLUME, "emptyDir": {}})
         containers.append(
             {
@@ -109,12 +113,11 @@ def buckets(
                 links.append(Place(f"{_FETCHED}/{index}", place.path, in_home=True))
             else:
                 # resolved when the container starts, so it is a file where one was fetched
-                own = {"name": _FETCHED_VOLUME, "mountPath": place.path, "subPath": str(index)}
-                mounts.append(own)
+                mounts.append({**fetched, "mountPath": place.path, "subPath": str(index)})
     for bucket in mounted:
         volume, folder = f"triplane-bucket-{bucket.index}", f"{_BUCKETS}/{bucket.index}"
         volumes.append({"name": volume, "emptyDir": {}})
-        own_mounts = [
+        own_mounts: list[dict[str, object]] = [
             scripts,
             state,
             {"name": volume, "mountPath": folder, "mountPropagation": "Bidirectional"},

@@ -96,11 +96,15 @@ def _oci(wanted: Wanted) -> Addition:
     )
 
 
+def _always(made: Addition) -> Fabric:
+    return lambda wanted: made
+
+
 FABRICS: Mapping[str, Fabric] = {
     "efa": _efa,
     "coreweave": _coreweave,
     "nebius": _nebius,
     "together": _together,
     "oci": _oci,
-    **{name: lambda wanted, made=made: made for name, made in GKE_FABRICS.items()},
+    **{name: _always(made) for name, made in GKE_FABRICS.items()},
 }

@@ -70,7 +70,12 @@ def deployment(
             metadata.FILES_DIGEST: job.files_digest,
         },
     )
-    body = {"apiVersion": "apps/v1", "kind": "Deployment", "metadata": meta, "spec": spec}
+    body: dict[str, object] = {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": meta,
+        "spec": spec,
+    }
     return Manifest("deployment.yaml", "deployment.yaml.j2", body)
 
 

@@ -136,8 +136,8 @@ def _source(
         return ("claim", name), {"persistentVolumeClaim": {"claimName": name}}, claim
     if volume is not None and volume.type == HOST_PATH:
         path = str(volume.host_path)
-        source = {"hostPath": {"path": path, "type": "DirectoryOrCreate"}}
-        return ("host", path), source, None
+        folder = {"path": path, "type": "DirectoryOrCreate"}
+        return ("host", path), {"hostPath": folder}, None
     name = claim_name(job.stack.set_name, volume) if volume is not None else str(wanted.name)
     return ("claim", name), {"persistentVolumeClaim": {"claimName": name}}, None
 
