@@ -2,7 +2,8 @@
 
     python -m tests.browser install     # Debian's chromium and chromium-driver, as root
 
-Where there is none the tests are skipped and say so; with CI=true they fail.
+It installs the shells whose completion is tested as well. Where something is missing the tests are
+skipped and say so; with CI=true they fail.
 """
 
 from __future__ import annotations
@@ -15,7 +16,13 @@ from collections.abc import Iterator
 
 import pytest
 
-PACKAGES = ("chromium", "chromium-driver")
+PACKAGES = {
+    "chromium": "chromium",
+    "chromedriver": "chromium-driver",
+    # tests/cli/test_completion.py
+    "zsh": "zsh",
+    "fish": "fish",
+}
 
 
 def missing() -> str | None:
@@ -30,12 +37,13 @@ def missing() -> str | None:
 
 def install() -> None:
     """Install Debian's packages where they are not there (root)."""
-    if shutil.which("chromium") and shutil.which("chromedriver"):
+    lost = [package for program, package in PACKAGES.items() if shutil.which(program) is None]
+    if not lost:
         return
     environ = {**os.environ, "DEBIAN_FRONTEND": "noninteractive"}
     for words in (
         ["apt-get", "update", "-qq"],
-        ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *PACKAGES],
+        ["apt-get", "install", "-y", "-qq", "--no-install-recommends", *lost],
     ):
         subprocess.run(words, check=True, env=environ)
 

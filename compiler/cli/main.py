@@ -39,6 +39,7 @@ COMMANDS = {
     "migrate": "Turn sbatch scripts into task YAML, with a report.",
     "schema": "Print a JSON Schema.",
     "explain": "Explain a field of the dialect.",
+    "completion": "Print the completion script of a shell.",
     "catalog": "List accelerators and the instance types that have them.",
 }
 

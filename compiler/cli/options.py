@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
-from compiler.diagnostics import Diagnostics
-from compiler.model import Overrides, Stack
+from compiler.cli.completing import complete_stacks, complete_targets, complete_works
+
+if TYPE_CHECKING:
+    from compiler.model import Overrides, Stack
 
 paths_argument = click.argument("paths", nargs=-1, metavar="[PATH]...")
 required_paths = click.argument("paths", nargs=-1, required=True, metavar="PATH...")
@@ -24,7 +25,7 @@ def stack_option(command: Callable) -> Callable:
         required=True,
         metavar="FILE",
         help="The stack file: which targets exist and what the set is.  [env: TRIPLANE_STACK]",
-        shell_complete=_complete_stacks,
+        shell_complete=complete_stacks,
     )(command)
 
 
@@ -43,8 +44,17 @@ def timeout_option(help: str) -> Callable:
     return click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help=help)
 
 
+names_argument = click.argument(
+    "names", nargs=-1, metavar="[NAME]...", shell_complete=complete_works
+)
+name_argument = click.argument("name", shell_complete=complete_works)
 target_option = click.option(
-    "--target", "only", multiple=True, metavar="KEY", help="Only this target (repeatable)."
+    "--target",
+    "only",
+    multiple=True,
+    metavar="KEY",
+    help="Only this target (repeatable).",
+    shell_complete=complete_targets,
 )
 every_target_option = click.option(
     "--every-target",
@@ -95,6 +105,8 @@ def override_options(command: Callable) -> Callable:
 
 def overrides_from(arguments: Mapping[str, Any]) -> Overrides:
     """The Overrides that `override_options` collected."""
+    from compiler.model import Overrides
+
     return Overrides(
         name=arguments["name"],
         gpus=arguments["gpus"],
@@ -112,6 +124,7 @@ def open_stack(path: str, override_policy: Sequence[str] = ()) -> Stack:
 
     `override_policy` are the rules of its policy that this command lets pass.
     """
+    from compiler.diagnostics import Diagnostics
     from compiler.workflow import letting_pass, load_stack
 
     diagnostics = Diagnostics()
@@ -135,9 +148,3 @@ def _required_pair(text: str, option: str) -> tuple[str, str]:
     if value is None:
         raise click.UsageError(f"{option} takes KEY=VALUE, not {text!r}")
     return name, value
-
-
-def _complete_stacks(ctx, param, incomplete: str) -> list[str]:
-    folder = Path(incomplete).parent if incomplete else Path()
-    found = [*Path("stacks").glob("*.yaml"), *folder.glob("*.yaml")]
-    return sorted({str(path) for path in found if str(path).startswith(incomplete)})

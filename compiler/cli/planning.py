@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from compiler.cli import output
+from compiler.cli.completing import complete_works
 from compiler.cli.options import every_target_option, override_policy_option, target_option
-from compiler.model import Deployer
-from compiler.planning.outcomes import Action
-from compiler.planning.plan import Plan
-from compiler.planning.states import RunState
-from compiler.workflow import Applied, PlanOptions, StepResult, Waited
+
+# Nothing that plans is imported before something is planned: help and completion are quick.
+if TYPE_CHECKING:
+    from compiler.planning.plan import Plan
+    from compiler.workflow import Applied, PlanOptions, StepResult
 
 delete_volumes_option = click.option(
     "--delete-volumes", is_flag=True, help="Let volumes go that went or changed, with their data."
@@ -36,6 +37,7 @@ def plan_flags(command: Callable) -> Callable:
                 multiple=True,
                 metavar="NAME",
                 help="Only this work (repeatable).",
+                shell_complete=complete_works,
             ),
             click.option(
                 "--rerun", is_flag=True, help="Run again what failed, was cancelled or is unknown."
@@ -63,6 +65,8 @@ def plan_flags(command: Callable) -> Callable:
 def plan_options(
     arguments: Mapping[str, Any], *, offline: bool = False, read_only: bool = False
 ) -> PlanOptions:
+    from compiler.workflow import PlanOptions
+
     return PlanOptions(
         offline=offline,
         read_only=read_only,
@@ -184,7 +188,8 @@ def _result(result: StepResult) -> dict[str, object]:
 
 def wait_for_runs(stack, applied: Applied, until: str, timeout: float | None, progress) -> int:
     """Wait for what was applied; 1 unless all of it came to be as asked."""
-    from compiler.workflow import status, wait
+    from compiler.planning.states import RunState
+    from compiler.workflow import Waited, status, wait
 
     awaited = [result.change for result in applied.results if _runs(result, stack)]
     names = sorted({change.work for change in awaited})
@@ -205,6 +210,9 @@ def wait_for_runs(stack, applied: Applied, until: str, timeout: float | None, pr
 
 def _runs(result: StepResult, stack) -> bool:
     """Whether there is a run to wait for: nobody knows what becomes of written files."""
+    from compiler.model import Deployer
+    from compiler.planning.outcomes import Action
+
     change = result.change
     if result.record is None or change.action is Action.DELETE or change.work.startswith("_"):
         return False

@@ -36,6 +36,7 @@ SUCCEEDS = {
     "schema": (),
     "explain": ("resources.accelerators",),
     "catalog": ("H100",),
+    "completion": ("bash",),
     "destroy": (*STACK, "--auto-approve"),
 }
 FAILS = {

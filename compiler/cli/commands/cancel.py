@@ -5,10 +5,11 @@ from __future__ import annotations
 import click
 
 from compiler.cli import options, output
+from compiler.cli.completing import complete_works
 
 
 @click.command()
-@click.argument("names", nargs=-1, required=True, metavar="NAME...")
+@click.argument("names", nargs=-1, required=True, metavar="NAME...", shell_complete=complete_works)
 @options.stack_option
 @options.format_option("text", "json")
 def command(names, stack_path, format) -> int:

@@ -8,7 +8,7 @@ from compiler.cli import options, output, planning
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@options.names_argument
 @options.stack_option
 @options.target_option
 @planning.delete_volumes_option

@@ -12,7 +12,7 @@ from compiler.cli import options, output
 
 
 @click.command(context_settings={"ignore_unknown_options": True})
-@click.argument("name")
+@options.name_argument
 @click.argument("words", nargs=-1, required=True, type=click.UNPROCESSED, metavar="-- COMMAND...")
 @options.stack_option
 @click.option("--run", "number", type=int, metavar="N", help="That run instead of the last.")

@@ -8,7 +8,7 @@ from compiler.cli import options, output
 
 
 @click.command()
-@click.argument("name")
+@options.name_argument
 @options.stack_option
 @click.option("--run", "number", type=int, metavar="N", help="That run instead of the last.")
 @click.option("--tail", type=click.IntRange(0), metavar="N", help="Only the last N lines.")

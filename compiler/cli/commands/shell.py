@@ -11,7 +11,7 @@ from compiler.cli.commands.exec import run
 
 
 @click.command()
-@click.argument("name")
+@options.name_argument
 @options.stack_option
 @click.option("--run", "number", type=int, metavar="N", help="That run instead of the last.")
 @click.option("--rank", type=click.IntRange(0), default=0, show_default=True, help="On which rank.")

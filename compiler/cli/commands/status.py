@@ -7,10 +7,11 @@ import dataclasses
 import click
 
 from compiler.cli import options, output
+from compiler.cli.completing import remember
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@options.names_argument
 @options.stack_option
 @options.target_option
 @options.format_option("text", "json")
@@ -27,6 +28,7 @@ def command(names, stack_path, only, format) -> int:
     stack = options.open_stack(stack_path)
     with output.taking_long(f"asking {', '.join(only or stack.targets)}"):
         result = status(stack, names, only=only)
+    remember(stack_path, (item.work for item in result.runs))
     if format == "json":
         output.print_json(
             "status",

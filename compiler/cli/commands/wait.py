@@ -8,7 +8,7 @@ from compiler.cli import options, output
 
 
 @click.command()
-@click.argument("names", nargs=-1, metavar="[NAME]...")
+@options.names_argument
 @options.stack_option
 @click.option(
     "--for",
