@@ -5,6 +5,7 @@ from __future__ import annotations
 import enum
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 
 from compiler.migration.gpus import accelerator
 from compiler.migration.request import Request, request_of
@@ -122,9 +123,15 @@ def _others(
             yield Comparison(option, theirs, ours, Verdict.EQUAL)
             continue
         note = "" if kept else _OF_THE_LAUNCHER.get(option, "")
-        if kept and option == "chdir" and ours and ours.endswith(theirs or ""):
+        if kept and option == "chdir" and ours is not None and _leads_to(theirs, ours):
             note = "from the folder in which sbatch was called"
         yield Comparison(option, theirs, ours, Verdict.DIFFERENT, note)
+
+
+def _leads_to(theirs: str | None, ours: str) -> bool:
+    """Whether a script's folder is `ours`, seen from the folder in which sbatch is called."""
+    wanted = PurePosixPath(theirs or ".").parts
+    return not wanted or PurePosixPath(ours).parts[-len(wanted) :] == wanted
 
 
 def _text(value: int | None) -> str | None:

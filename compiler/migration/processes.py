@@ -50,7 +50,7 @@ def function_lines(script: Script, ends_with_one: bool) -> list[str]:
     lines = [
         "# Several processes on each node, numbered as the tasks of srun are.",
         f"{FUNCTION}() {{",
-        "    local tasks=$1 task started=() code=0 one",
+        f"    local tasks=$1 task started=(){' left=()' * ends_with_one} code=0 one",
         "    shift",
         "    for ((task = 0; task < tasks; task++)); do",
         "        (",
@@ -66,14 +66,24 @@ def function_lines(script: Script, ends_with_one: bool) -> list[str]:
         )
     lines += ['            exec "$@"', "        ) &", "        started+=($!)", "    done"]
     if ends_with_one:
+        # Not `wait -n`: it misses what has ended before it is called.
         lines += [
-            '    for task in "${started[@]}"; do',
-            "        one=0",
-            "        wait -n || one=$?",
-            "        ((one == 0 || code > 0)) || {",
-            "            code=$one",
-            '            kill "${started[@]}" 2>/dev/null',
-            "        }",
+            "    while ((${#started[@]} > 0)); do",
+            "        sleep 0.2 || sleep 1",
+            "        left=()",
+            '        for task in "${started[@]}"; do',
+            '            if kill -0 "$task" 2>/dev/null; then',
+            '                left+=("$task")',
+            "                continue",
+            "            fi",
+            "            one=0",
+            '            wait "$task" || one=$?',
+            "            if ((one != 0 && code == 0)); then",
+            "                code=$one",
+            '                kill "${started[@]}" 2>/dev/null || true',
+            "            fi",
+            "        done",
+            '        started=(${left[@]+"${left[@]}"})',
             "    done",
         ]
     else:

@@ -116,6 +116,7 @@ class Migration:
     smoke: str | None = field(default=None, repr=False)
     script: bytes | None = field(default=None, repr=False)
     parts: tuple[Migration, ...] = ()
+    check: str | None = None
 
     @property
     def decisions(self) -> tuple[Entry, ...]:

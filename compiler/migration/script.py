@@ -17,6 +17,7 @@ from compiler.migration.shell.body import Body, parse
 from compiler.migration.shell.inventory import Fact, facts
 from compiler.migration.shell.secrets import Secret, find
 
+_PROGRAMS = (".py", ".pl", ".rb", ".jl", ".R", ".r", ".js", ".go", ".c", ".cpp", ".java")
 _SETTABLE = frozenset("aefhnuvxCBP")
 _PLACEHOLDER = re.compile(r"\{\{|\}\}|<[A-Za-z_ ]+>|@[A-Z_]+@|%\([a-z_]+\)s|\{[a-z_]+\}")
 
@@ -102,6 +103,8 @@ class Script:
     @property
     def is_generator(self) -> bool:
         """Whether its only directives are those that it writes into others."""
+        if self.header.shebang is None and self.path.endswith(_PROGRAMS):
+            return not self.settings.command
         own = any(item.magic == "#SBATCH" for item in self.header.lines.directives)
         written = [item for item in self.header.lines.ignored if self.body.in_heredoc(item.line)]
         return bool(written) and not own and not self.settings.command

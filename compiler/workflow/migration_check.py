@@ -22,6 +22,7 @@ _CLUSTER = "here"
 _SECONDS = 30.0
 _AWAY = ("configuration source", "Unable to contact", "Connection refused", "SLURM_CONF")
 CODE = CHECK.name
+_FROM_WORST = (Verdict.WEAKER, Verdict.DIFFERENT, Verdict.STRONGER, Verdict.EQUAL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +68,14 @@ def checked(results: Iterator[Migration], settings: Settings) -> Iterator[Migrat
 def _noted(migration: Migration, settings: Settings, ask: bool) -> Migration:
     if migration.parts:
         parts = tuple(_noted(part, settings, ask) for part in migration.parts)
-        return replace(migration, parts=parts)
+        verdicts = {part.check for part in parts}
+        worst_of = next((item for item in _FROM_WORST if str(item) in verdicts), None)
+        return replace(migration, parts=parts, check=worst_of and str(worst_of))
     found = check(migration, settings, ask=ask)
     if found is None:
         return migration
-    return replace(migration, notes=(*migration.notes, *notes_of(found)))
+    notes = (*migration.notes, *notes_of(found))
+    return replace(migration, notes=notes, check=str(found.verdict))
 
 
 def notes_of(found: Checked) -> Iterator[Note]:

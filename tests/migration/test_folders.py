@@ -189,7 +189,7 @@ def test_a_folder_with_a_report(scripts: Path, capsys: pytest.CaptureFixture[str
     assert "5 scripts" in out
     report = json.loads(Path("r.json").read_text())
     assert (report["kind"], report["format_version"]) == ("migration", "1.0")
-    assert report["summary"]["by_status"] == {"refused": 2, "translated": 3}
+    assert report["summary"]["by_status"] == {"generator": 1, "refused": 1, "translated": 3}
     assert [item["script"] for item in report["scripts"]] == list(discover(["scripts"]))
     for name in ("r.md", "r.html", "r.txt"):
         assert main(["migrate", "scripts", "--report", name, "--jobs", "1"]) == 1

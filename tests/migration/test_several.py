@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 import yaml
 
+from compiler.migration.reporting.summary import Summary
 from compiler.migration.result import Migration, Status
-from compiler.workflow import migrate, migration_settings, validate
+from compiler.workflow import checked, migrate, migration_settings, validate
 
 SCRIPTS = {
     "a.sh": "#!/bin/bash\n#SBATCH --time=5\necho a $1\n",
@@ -120,3 +121,24 @@ def test_drivers_are_found_in_folders(folder: Path):
 def test_a_job_that_submits_the_next_is_a_job(folder: Path):
     found = _driver(folder, "#SBATCH -n1", FIRST, "sbatch -d afterok:$one b.sh")
     assert found.status is Status.KEPT and not found.parts
+
+
+def test_the_summary_counts_what_the_check_found(folder: Path):
+    _driver(folder, *CHAINS["parsable"])
+    (folder / "c.sh").write_text(
+        "#!/bin/bash\n#SBATCH --chdir=./sub/ -n 2 --time=UNLIMITED\ntrue\n"
+    )
+    settings = migration_settings(submit_folder=str(folder))
+    summary = Summary()
+    verdicts = {}
+    for item in checked(migrate(["."], settings).results, settings):
+        summary.add(item)
+        verdicts[item.path] = item.check
+    # No limit is a decision: the task has none of its own.
+    assert verdicts == {
+        **dict.fromkeys(("a.sh", "b.sh", "go.sh", "secret.sh"), "equal"),
+        "c.sh": "weaker",
+        "empty.sh": None,
+    }
+    assert summary.data()["scripts_by_check"] == {"equal": 4, "weaker": 1}
+    assert "compared with the script\n  equal              4\n  weaker" in summary.text()

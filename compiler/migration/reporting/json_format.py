@@ -54,6 +54,7 @@ def report(migration: Migration) -> dict[str, Any]:
             }
             for fact in migration.facts
         ],
+        "check": migration.check,
         "tasks": [report(part) for part in migration.parts],
         "request": {name: visible(value) for name, value in sorted(migration.request.items())},
     }

@@ -22,11 +22,14 @@ class Summary:
     reasons: Counter[str] = field(default_factory=Counter)
     needs: Counter[tuple[str, str]] = field(default_factory=Counter)
     names: Counter[str] = field(default_factory=Counter)
+    checks: Counter[str] = field(default_factory=Counter)
     with_decisions: int = 0
     with_secrets: int = 0
 
     def add(self, migration: Migration) -> None:
         self.by_status[str(migration.status)] += 1
+        if migration.check is not None:
+            self.checks[migration.check] += 1
         self._contents(migration)
         for part in migration.parts:
             self._contents(part)
@@ -78,6 +81,9 @@ class Summary:
             for outcome in Outcome:
                 if self.by_outcome[str(outcome)]:
                     lines.append(f"  {outcome:<15} {self.by_outcome[str(outcome)]:>7}")
+        if self.checks:
+            lines.append("what sbatch understands of the task, compared with the script")
+            lines += [f"  {verdict:<12} {count:>7}" for verdict, count in _most(self.checks)]
         if self.reasons:
             lines.append("why scripts are kept")
             for code, count in _most(self.reasons):
@@ -107,6 +113,8 @@ class Summary:
                 if self.by_outcome[str(outcome)]
             ],
         )
+        if self.checks:
+            yield "What sbatch understands of the task", _most(self.checks)
         yield "Why scripts are kept", _most(self.reasons)
         needs = [(f"{kind} {text}", count) for (kind, text), count in _most(self.needs)]
         yield "What they need most", needs
@@ -125,6 +133,7 @@ class Summary:
             "by_status": dict(sorted(self.by_status.items())),
             "directives_by_outcome": dict(sorted(self.by_outcome.items())),
             "scripts_by_code": dict(sorted(self.by_code.items())),
+            "scripts_by_check": dict(sorted(self.checks.items())),
             "scripts_kept_by_reason": dict(sorted(self.reasons.items())),
             "needs": [
                 {"kind": kind, "text": text, "scripts": count}
