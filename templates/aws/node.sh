@@ -23,10 +23,13 @@ prepare_node() {
     for tree in "${TREES[@]}"; do
         place_tree "$tree" || { say "cannot place ${tree#* }" && return 1; }
     done
-    if [ -n "$GIT_URL" ]; then
+    fetch_secrets || return 1
+    if [ -e "$SCRIPTS/git.sh" ]; then
         clone_workdir || { say "cannot clone $GIT_URL" && return 1; }
     fi
-    fetch_secrets || return 1
+    if [ -e "$SCRIPTS/buckets.sh" ]; then
+        place_buckets || { say "cannot copy or mount a bucket" && return 1; }
+    fi
     if [ -n "$CONTAINER_IMAGE" ]; then
         prepare_container || { say "cannot pull $CONTAINER_IMAGE" && return 1; }
     fi
@@ -73,15 +76,6 @@ place_tree() {
 install_package() {
     apt-get -o DPkg::Lock::Timeout=600 -qq update &&
         apt-get -o DPkg::Lock::Timeout=600 -qq -y install "$1" >/dev/null
-}
-
-clone_workdir() {
-    command -v git >/dev/null || install_package git || return
-    target_of \~/sky_workdir
-    mkdir -p "${TARGET%/*}"
-    retry git clone --quiet "$GIT_URL" "$TARGET" || return
-    [ -z "$GIT_REF" ] || git -C "$TARGET" checkout --quiet "$GIT_REF" || return
-    chown -R "$OWNER" "$TARGET"
 }
 
 # Values go from the store into the launcher's environment: no file, no argument holds one.

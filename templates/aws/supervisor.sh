@@ -21,6 +21,10 @@ export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/b
 . "$SCRIPTS/node.sh"
 # shellcheck source=/dev/null
 . "$SCRIPTS/peers.sh"
+for part in buckets git; do # there for tasks that need them
+    # shellcheck source=/dev/null
+    [ ! -e "$SCRIPTS/$part.sh" ] || . "$SCRIPTS/$part.sh"
+done
 
 STOPPING= # why the launcher is being stopped: peer, lost, stopped
 LAUNCHER= # its process
@@ -105,6 +109,9 @@ watch() {
     done
     wait "$LAUNCHER"
     CODE=$?
+    if [ -e "$SCRIPTS/buckets.sh" ]; then
+        flush_buckets
+    fi
 }
 
 finish() {

@@ -26,6 +26,7 @@ while [ $# -gt 0 ]; do
     case $1 in
         --name | --secret-id) name=$2 && shift ;;
         --query | --output | --username) shift ;;
+        --bucket | --key) words+=("$1" "$2") && shift ;;
         --*) ;;
         *) words+=("$1") ;;
     esac
@@ -46,11 +47,12 @@ case "$1 $2" in
         ;;
     's3 sync')
         from=$(local_of "$3") && mkdir -p "$from" "$4"
-        for file in "$from"*; do
+        for file in "${{from%/}}/"*; do
             case $file in *.part | *'*') continue ;; esac
-            cp "$file" "$4"
+            cp -r "$file" "$4"
         done
         ;;
+    's3api head-object') [ -f "{bucket}/$4/$6" ] ;;
     'ssm get-parameter' | 'secretsmanager get-secret-value')
         cat "{bucket}/secrets/${{name//\\//_}}" && echo
         ;;
@@ -74,6 +76,19 @@ esac
     "sleep": "#!/bin/bash\nexec /bin/sleep 0.1\n",
     "setpriv": '#!/bin/bash\nshift 5\nexec "$@"\n',
     "systemd-run": '#!/bin/bash\nprintf "%s\\n" "$@" >"{node}/systemd-run"\n',
+    "mount-s3": '#!/bin/bash\necho "mount-s3 $*" >>"{node}/mounts"\n',
+    "rclone": """#!/bin/bash
+if [ "$1" = mount ]; then
+    echo "rclone $*" >>"{node}/mounts"
+elif [ -e "{node}/uploading" ]; then
+    rm "{node}/uploading"
+    echo '"uploadsInProgress": 0, "uploadsQueued": 2'
+else
+    [ ! -e "{run}/outcome.json" ] || echo late >>"{node}/mounts"
+    echo flushed >>"{node}/mounts"
+    echo '"uploadsInProgress": 0, "uploadsQueued": 0'
+fi
+""",
     "docker": """#!/bin/bash
 echo "docker $*" >>"{node}/docker.calls"
 [ "$1" = run ] || exit 0
@@ -131,7 +146,9 @@ class Cluster:
             path.mkdir(parents=True)
         for name, text in _COMMANDS.items():
             path = commands / name
-            path.write_text(text.format(node=folder, bucket=self.bucket, rank=rank))
+            path.write_text(
+                text.format(node=folder, bucket=self.bucket, rank=rank, run=self.run_folder)
+            )
             path.chmod(0o755)
         for name, text in self._scripts.items():
             (scripts / name).write_bytes(self.moved(text, folder).encode())

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 from compiler.planning.outcomes import Action
 from compiler.planning.plan_file import from_json, to_json
 from tests.aws.site import REGION
@@ -29,9 +31,10 @@ def resources_of(change) -> dict[str, tuple[str, ...]]:
     for item in change.objects:
         if item.artifact is None and item.name.count(" ") == 1:
             found.setdefault(item.name.partition(" ")[0], []).append(str(item.action))
-    return {kind: tuple(actions) for kind, actions in sorted(found.items())}
+    return {kind: tuple(sorted(actions)) for kind, actions in sorted(found.items())}
 
 
+@pytest.mark.timeout(900)
 def test_plan_apply_drift_outcome_next_run_and_destroy(aws, lab):
     lab.task("train", TASK.format(run="echo one", more=""))
     planned = lab.plan()
@@ -112,6 +115,7 @@ def test_plan_apply_drift_outcome_next_run_and_destroy(aws, lab):
     assert kept["outcome"] == "removed"
 
 
+@pytest.mark.timeout(900)
 def test_a_pending_run_is_replaced_and_settings_of_the_target_replace_what_they_force(aws, lab):
     lab.task("train", TASK.format(run="echo one", more=""))
     assert lab.apply().exit_code == 0

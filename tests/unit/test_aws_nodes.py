@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import subprocess
 import tarfile
 import time
@@ -10,9 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from compiler.model import Image, Secret
+from compiler.model import FileMount, GitWorkdir, Image, Secret, Storage
 from compiler.rendering.filetree import FileTree
-from tests.aws.builders import job, resources
+from tests.aws.builders import ORIGIN, job, resources
 from tests.aws.nodes import Cluster
 
 
@@ -260,3 +261,88 @@ def test_scripts_that_are_not_the_rendered_ones_are_not_started(tmp_path, script
     assert node.was_shut_down == (script is not None)
     assert (done.returncode == 0) == (script is not None)
     assert "could not be started" in done.stderr
+
+
+def storage(destination: str, mode: str, bucket: str, **config: object) -> Storage:
+    source = f"s3://{bucket}"
+    return Storage(destination, None, source, None, mode, True, None, config, ORIGIN)
+
+
+def test_buckets_are_copied_mounted_and_flushed_before_the_rank_ends(tmp_path):
+    cluster = Cluster(
+        tmp_path,
+        job(
+            file_mounts=(FileMount("~/vocab.json", "s3://public/v/vocab.json", ORIGIN),),
+            storage=(
+                storage("~/tokens", "COPY", "public/tokens"),
+                storage("/shared", "MOUNT", "team", mount={"read_only": True}),
+                storage("/out", "MOUNT_CACHED", "team", mount_cached={"transfers": 3}),
+            ),
+            setup="cat ~/vocab.json ~/tokens/a ~/tokens/deep/b >~/seen\n",
+            script="exit 3\n",
+        ),
+    )
+    for name in ("v/vocab.json", "tokens/a", "tokens/deep/b"):
+        path = cluster.bucket / "public" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(path.name)
+    (node,) = cluster.nodes
+    (node.folder / "uploading").touch()
+    moved = f"{node.folder}/mounted"
+    places = {
+        "'/shared'": f"'{moved}/shared'",
+        "'/out'": f"'{moved}/out'",
+        "/run/triplane-": f"{node.folder}/triplane-",
+        "/var/cache/triplane": f"{node.folder}/cache",
+    }
+    for path in (node.folder / "triplane/scripts").iterdir():
+        text = path.read_text()
+        for old, new in places.items():
+            text = text.replace(old, new)
+        path.write_text(text)
+    assert cluster.run() == [3]
+    assert (node.home / "seen").read_text() == "vocab.jsonab"
+    mounts = (node.folder / "mounts").read_text().splitlines()
+    assert mounts[0].startswith("mount-s3 --allow-other --uid ")
+    assert mounts[0].endswith(f" --read-only team {moved}/shared")
+    assert mounts[1].startswith("rclone mount --daemon --allow-other ")
+    assert f"--transfers 3 :s3,provider=AWS,env_auth,region=us-east-1:team {moved}/out" in mounts[1]
+    assert mounts[2:] == ["flushed"]
+    assert outcome(cluster)["exit_code"] == 3
+
+
+def test_a_git_workdir_is_cloned_at_its_ref_with_a_token_that_no_argument_has(tmp_path):
+    source = tmp_path / "source"
+    git = ["git", "-C", str(source), "-c", "user.name=a", "-c", "user.email=a@b"]
+    source.mkdir()
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    (source / "file").write_text("tagged")
+    subprocess.run([*git, "add", "file"], check=True)
+    subprocess.run([*git, "commit", "--quiet", "-m", "one"], check=True)
+    subprocess.run([*git, "tag", "v1"], check=True)
+    (source / "file").write_text("later")
+    subprocess.run([*git, "commit", "--quiet", "-a", "-m", "two"], check=True)
+    cluster = Cluster(
+        tmp_path,
+        job(
+            workdir=GitWorkdir(f"file://{source}", "v1", ORIGIN),
+            secrets={"GIT_TOKEN": Secret("GIT_TOKEN", "CANARY-git")},
+            script='cat file >~/seen\necho "$GIT_URL $GIT_COMMIT_HASH" >~/env\n',
+        ),
+    )
+    (cluster.bucket / "secrets/_triplane_llama_GIT_TOKEN").write_text("CANARY-git")
+    (node,) = cluster.nodes
+    real = shutil.which("git")
+    wrapper = node.folder / "bin/git"
+    wrapper.write_text(
+        f'#!/bin/bash\necho "$*" >>{node.folder}/git.calls\n'
+        f'[ -z "$GIT_TOKEN" ] || echo has-token >>{node.folder}/git.calls\nexec {real} "$@"\n'
+    )
+    wrapper.chmod(0o755)
+    assert cluster.run() == [0], node.log()
+    assert (node.home / "seen").read_text() == "tagged"
+    done = subprocess.run([*git, "rev-parse", "v1"], capture_output=True, text=True, check=True)
+    assert (node.home / "env").read_text() == f"file://{source} {done.stdout}"
+    calls = (node.folder / "git.calls").read_text()
+    assert "has-token" in calls
+    assert "CANARY" not in calls

@@ -208,7 +208,7 @@ def test_a_text_that_no_file_can_hold_is_an_error():
         (job(resources(autostop=Autostop(10)), script=None), ["field-refused"]),
         (job(resources(job_recovery=JobRecovery("FAILOVER"))), ["field-ignored"]),
         (job(resources(job_recovery=JobRecovery("none"))), []),
-        (job(workdir=GitWorkdir("https://x/y", "main", ORIGIN)), ["field-changed"]),
+        (job(workdir=GitWorkdir("https://x/y", "main", ORIGIN)), []),
         (job(hooks=(Hook("true", ("stop",), 9),)), ["field-ignored"]),
         (job(event_callback="true"), ["field-ignored"]),
         (job(config={"nvidia_gpus": {"disable_ecc": True}}), ["field-ignored"]),

@@ -11,6 +11,7 @@ from compiler.model import GitWorkdir, Stack, TargetSpec, names
 from compiler.rendering.artifact import Artifact, ArtifactKind
 from compiler.rendering.environment import render
 from compiler.rendering.quoting import checked
+from compiler.targets.aws.buckets import bucket_uses
 from compiler.targets.aws.lower import Workload, accelerator_family
 from compiler.targets.aws.options import AwsOptions, options_of
 from compiler.targets.aws.scripts import digests_of, scripts_of, static_text
@@ -111,6 +112,7 @@ def _job_env(job: Job, workload: Workload) -> dict[str, object]:
             if tree.local is not None
         ],
         "secrets": [f"{item.name}={item.kind}:{item.reference}" for item in workload.secrets],
+        "buckets": [use.words for use in bucket_uses(job.task)],
     }
 
 

@@ -6,7 +6,9 @@ from collections.abc import Iterator, Mapping
 
 from compiler.diagnostics import Code, Diagnostic, Span
 from compiler.diagnostics.codes.targets import FIELD_CHANGED, FIELD_IGNORED, FIELD_REFUSED
-from compiler.model import GitWorkdir, Resources, Stack, TargetSpec, Task
+from compiler.model import Resources, Stack, Storage, TargetSpec, Task
+from compiler.model.paths import url_scheme
+from compiler.targets.aws.buckets import can_fetch, can_mount, url_of
 from compiler.targets.aws.instances import wants_efa
 from compiler.targets.aws.support import SUPPORT
 from compiler.targets.interface import SupportLevel
@@ -59,13 +61,11 @@ def _task_uses(task: Task) -> Iterator[tuple[str, Span]]:
             yield key, task.origin.key_span(key)
     if "api_server_access" in task.given and task.api_server_access:
         yield "api_server_access", task.origin.key_span("api_server_access")
-    if isinstance(task.workdir, GitWorkdir):
-        yield "workdir (git)", task.workdir.origin.key_span()
     for mount in task.file_mounts:
-        if "://" in mount.source:
-            yield "file_mounts (URL)", mount.origin.span()
+        if url_scheme(mount.source) is not None and not can_fetch(mount.source):
+            yield "file_mounts (other store)", mount.origin.span()
     for storage in task.storage:
-        yield "file_mounts (storage)", storage.origin.key_span()
+        yield from _storage_uses(storage)
     for volume in task.volumes:
         yield "volumes", volume.origin.key_span()
     for secret in task.secrets.values():
@@ -80,6 +80,21 @@ def _task_uses(task: Task) -> Iterator[tuple[str, Span]]:
     for key in ("active_workspace", "nvidia_gpus"):
         if task.config.get(key):
             yield f"config.{key}", config.key_span(key)
+
+
+def _storage_uses(storage: Storage) -> Iterator[tuple[str, Span]]:
+    url = url_of(storage)
+    reaches = can_fetch if storage.mode == "COPY" else can_mount
+    if storage.source is None and url is None:
+        yield "file_mounts (other store)", storage.origin.key_span()
+    elif url is None:
+        yield "file_mounts (storage to be filled)", storage.origin.span("source")
+    elif not reaches(url):
+        yield "file_mounts (other store)", storage.origin.key_span()
+    elif storage.source is None:
+        yield "file_mounts (new bucket)", storage.origin.span("name")
+    if not storage.persistent:
+        yield "file_mounts (not persistent)", storage.origin.key_span("persistent")
 
 
 def _resource_uses(task: Task, resources: Resources) -> Iterator[tuple[str, Span]]:

@@ -10,6 +10,7 @@ from compiler.catalog import InstanceType, NoChoice, family
 from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.codes import aws as codes
 from compiler.model import names
+from compiler.targets.aws.buckets import bucket_uses, statements_of
 from compiler.targets.aws.images import MachineImage, choose_image
 from compiler.targets.aws.instances import Efa, efa_of, select_instance, wants_efa
 from compiler.targets.aws.options import AwsOptions, options_of
@@ -173,6 +174,7 @@ def _statements(job: Job, secrets: tuple[SecretReference, ...]):
             yield "archive", (tree.digest,)
     for secret in secrets:
         yield ("parameter" if secret.kind == "ssm" else "secret"), (secret.reference,)
+    yield from statements_of(bucket_uses(job.task))
     image = job.resources.image
     private = _ECR.match(image.docker) if image and image.docker else None
     if private:

@@ -10,9 +10,10 @@ from functools import cache, lru_cache
 from compiler.catalog import InstanceType
 from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.codes import aws as codes
-from compiler.model import Accelerator
+from compiler.model import Accelerator, GitWorkdir
 from compiler.rendering.launcher import Placement, gpus_per_node, script_folder, task_env
 from compiler.resources import data_folder
+from compiler.targets.aws.buckets import bucket_uses
 from compiler.targets.interface import Job
 
 SUPERVISOR_FILES = ("supervisor.sh", "node.sh", "peers.sh")
@@ -77,6 +78,10 @@ def scripts_of(job: Job, instance: InstanceType, region: str, job_env: str) -> d
     )
     files = script_folder(job.task, env, static_text("platform.sh"))
     files |= {name: static_text(name) for name in SUPERVISOR_FILES}
+    if bucket_uses(job.task):
+        files["buckets.sh"] = static_text("buckets.sh")
+    if isinstance(job.task.workdir, GitWorkdir):
+        files["git.sh"] = static_text("git.sh")
     files["job.env"] = job_env
     return dict(sorted(files.items()))
 

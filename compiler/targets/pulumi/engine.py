@@ -24,6 +24,11 @@ if TYPE_CHECKING:
 
 Progress = Callable[[str], None]
 _NOISE = re.compile(r"\x1b\[[0-9;]*m|<\{%.*?%\}>")
+# What the engine says beside the reason: that it stops, and which resource, which the URN tells.
+_EMPTY_WORDS = ("update failed", "preview failed", "Resource monitor has terminated")
+_PREAMBLE = re.compile(
+    r"^(?:error: |Preview failed: |update failed: |\S+ resource '[^']*' has a problem: )+"
+)
 
 
 class EngineRefused(WorkFailed):
@@ -194,9 +199,9 @@ def _said(events: Sequence[EngineEvent]) -> list[tuple[str, str]]:
         item = event.diagnostic_event
         if item is None or item.severity != "error":
             continue
-        text = " ".join(_NOISE.sub("", item.message).split())
-        if text and not text.startswith(("update failed", "preview failed")):
-            found[text.removeprefix("error: "), item.urn or ""] = None
+        text = _PREAMBLE.sub("", " ".join(_NOISE.sub("", item.message).split()))
+        if text and not text.startswith(_EMPTY_WORDS):
+            found[text, item.urn or ""] = None
     return list(found)
 
 

@@ -44,10 +44,7 @@ class ResourceStep:
 
     @property
     def kind(self) -> str:
-        """`ec2.Instance` of `aws:ec2/instance:Instance`: as the program calls it."""
-        _, _, rest = self.type.partition(":")
-        module, _, name = rest.rpartition(":")
-        return f"{module.partition('/')[0]}.{name}"
+        return kind_of(self.type)
 
     @property
     def address(self) -> str:
@@ -58,6 +55,14 @@ class ResourceStep:
     def is_component(self) -> bool:
         """Whether it only holds others and is nothing on the platform."""
         return self.type.startswith("triplane:")
+
+
+def kind_of(token: str) -> str:
+    """`ec2.Instance` of `aws:ec2/instance:Instance`, with or without the types of its parents:
+    as the program calls it."""
+    _, _, rest = token.rpartition("$")[2].partition(":")
+    module, _, name = rest.rpartition(":")
+    return f"{module.partition('/')[0]}.{name}"
 
 
 def steps_of(events: Iterable[EngineEvent]) -> tuple[ResourceStep, ...]:

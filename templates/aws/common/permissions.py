@@ -124,6 +124,40 @@ def archive(digest: str) -> Statement:
     }
 
 
+def list_bucket(name: str, prefix: str = "") -> Statement:
+    """See what a bucket has below a prefix."""
+    statement: Statement = {
+        "Effect": "Allow",
+        "Action": "s3:ListBucket",
+        "Resource": f"arn:{settings.PARTITION}:s3:::{name}",
+    }
+    if prefix:
+        statement["Condition"] = {"StringLike": {"s3:prefix": [prefix, f"{prefix}*"]}}
+    return statement
+
+
+def read_objects(name: str, prefix: str = "") -> Statement:
+    return {
+        "Effect": "Allow",
+        "Action": "s3:GetObject",
+        "Resource": f"arn:{settings.PARTITION}:s3:::{name}/{prefix}*",
+    }
+
+
+def write_objects(name: str, prefix: str = "") -> Statement:
+    """Read, write and delete objects, in parts where they are large."""
+    return {
+        "Effect": "Allow",
+        "Action": [
+            "s3:AbortMultipartUpload",
+            "s3:DeleteObject",
+            "s3:GetObject",
+            "s3:PutObject",
+        ],
+        "Resource": f"arn:{settings.PARTITION}:s3:::{name}/{prefix}*",
+    }
+
+
 def parameter(name: str) -> Statement:
     """Read one parameter of Systems Manager."""
     return {

@@ -13,6 +13,7 @@ from compiler.targets.aws.deployer.site import Site
 from compiler.targets.interface import PreviewRefused
 from compiler.targets.pulumi.changes import object_change, reasons
 from compiler.targets.pulumi.engine import EngineRefused
+from compiler.targets.pulumi.steps import kind_of
 
 
 def preview(site: Site, artifacts: Sequence[Artifact]) -> Preview:
@@ -54,5 +55,4 @@ def _refused(site: Site, artifacts: Sequence[Artifact], error: EngineRefused) ->
 def _words(words: str, urn: str) -> str:
     if not urn:
         return words
-    kind = urn.split("::")[2].rpartition("$")[2]
-    return f"{kind} {urn.rpartition('::')[2]}: {words}"
+    return f"{kind_of(urn.split('::')[2])} {urn.rpartition('::')[2]}: {words}"

@@ -26,14 +26,15 @@ start() {
     mkdir -p "$SCRIPTS"
     cat >"$SCRIPTS/SHA256SUMS" <<'DIGESTS' || return
 937a49af429acb5a10f3bf07d6d52fcfcd59c7869747f39fb16b1fcff403a09d  bashrc.sh
-6e8873d37d47f6dfa88213cc7b9dbf40310564e82742dbc2168a730ab1ddd0e8  job.env
+d2edb32f9e055ac204430b286771b2fb0fcc1380aad48a5d00231035f79bbcd4  git.sh
+38006953f176e7829236b60e531b89a3cf6d4914ac1392ee6f66a9a8cb611b30  job.env
 31e1d9f75d7b647e44d176f2d110e23057499a8d7b1c32fdd6a86bb0eb4f44d6  launcher.sh
-13d9d5ab77a3739def3a2c1cf4051d047c2a2c368433d825016ce9cda5a9887b  node.sh
+b191274c12495cc1043f6cadf69d61bdf8ca9a02b2cf4be3fae08ce25ad08359  node.sh
 4dcc792231d258ee8267f994434760cb45c5723b250544752ae8c9262bd6532f  peers.sh
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 6cff51cc291deca94f41a182c380c2197f3b5a4b1d15eecd6e22c72faa5f17ba  run.sh
-0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
+f7a8acb5e0c7fd5be8fa967bd35d381dcf3404c85694b7ea70ff3efb3c8b6d3d  supervisor.sh
 e6f3859a0daf52ba6489a2568edf16bcbae2023937d3c1d0dbfe99f80d2a4c73  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -20,7 +20,17 @@ def deploy() -> None:
     within = pulumi.ResourceOptions(parent=run)
     scripts = runs.upload_scripts(run, NAME, RUN)
     group = network.security_group(run, NAME, TAGS)
-    profile = permissions.instance_profile(run, NAME, RUN, TAGS)
+    profile = permissions.instance_profile(
+        run,
+        NAME,
+        RUN,
+        TAGS,
+        statements=[
+            permissions.parameter(
+                "/triplane/lab/GIT_TOKEN",
+            ),
+        ],
+    )
     template = aws.ec2.LaunchTemplate(
         NAME,
         description=f"Nodes of {NAME}",

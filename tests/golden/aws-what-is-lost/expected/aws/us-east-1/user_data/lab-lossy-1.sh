@@ -26,14 +26,14 @@ start() {
     mkdir -p "$SCRIPTS"
     cat >"$SCRIPTS/SHA256SUMS" <<'DIGESTS' || return
 937a49af429acb5a10f3bf07d6d52fcfcd59c7869747f39fb16b1fcff403a09d  bashrc.sh
-8e6e8cf61bc569e320dc133f422e2d7966c6fb8811d5d6f4488733472629bba6  job.env
+661d14580d1159552c4e33197dafecb1117d7999bc42a3607218b5514ff90643  job.env
 31e1d9f75d7b647e44d176f2d110e23057499a8d7b1c32fdd6a86bb0eb4f44d6  launcher.sh
-13d9d5ab77a3739def3a2c1cf4051d047c2a2c368433d825016ce9cda5a9887b  node.sh
+b191274c12495cc1043f6cadf69d61bdf8ca9a02b2cf4be3fae08ce25ad08359  node.sh
 4dcc792231d258ee8267f994434760cb45c5723b250544752ae8c9262bd6532f  peers.sh
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 afc82135d3ff9d8bae82703193cf53d491f5812134ae7ecbd3a24e64f790fef8  run.sh
-0940ea49205db1cda6cbfc4bde4a34b26667f893a223b72b52f42b93e79dda08  supervisor.sh
+f7a8acb5e0c7fd5be8fa967bd35d381dcf3404c85694b7ea70ff3efb3c8b6d3d  supervisor.sh
 1b51797729dde9fb04acd4510f02b27a11c441c3b44e8902cc2434ee0c4a010c  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -1,0 +1,99 @@
+# Buckets of the task on a node: copies before setup, mounts, and what is flushed at the end.
+#
+# Mountpoint for Amazon S3 and rclone come from their makers where the image has none. A cached
+# mount keeps what is written on a local disk, uploads it in the background, and is waited for
+# when the task has ended. job.env calls these functions with what the task asks for.
+#
+# shellcheck shell=bash disable=SC2153,SC2329 # the rest is in node.sh and supervisor.sh
+
+CACHED=()       # control sockets of cached mounts
+SILENT_LOOKS=30 # how often a cached mount may fail to say what is left to upload
+
+# copy_url URL DESTINATION: an object becomes a file, a prefix or a bucket a folder.
+copy_url() {
+    target_of "$2"
+    mkdir -p "${TARGET%/*}" || return
+    case $1 in
+        https://*) retry curl -fsSL -o "$TARGET" "$1" ;;
+        *)
+            if is_object "$1"; then
+                retry aws s3 cp --quiet "$1" "$TARGET"
+            else
+                mkdir -p "$TARGET" && retry aws s3 sync --quiet "$1" "$TARGET"
+            fi
+            ;;
+    esac || return
+    chown -R "$OWNER" "$TARGET"
+}
+
+is_object() {
+    local path=${1#s3://}
+    case $path in */?*) ;; *) return 1 ;; esac
+    aws s3api head-object --bucket "${path%%/*}" --key "${path#*/}" >/dev/null 2>&1
+}
+
+# mount_bucket BUCKET PREFIX DESTINATION FLAG...
+mount_bucket() {
+    command -v mount-s3 >/dev/null || install_mountpoint || return
+    target_of "$3"
+    mkdir -p "$TARGET" || return
+    local -a options=(--allow-other --uid "$(id -u "$OWNER")" --gid "$(id -g "$OWNER")")
+    [ -z "$2" ] || options+=(--prefix "$2")
+    retry mount-s3 "${options[@]}" "${@:4}" "$1" "$TARGET"
+}
+
+# mount_cached BUCKET/PREFIX DESTINATION FLAG...
+mount_cached() {
+    command -v rclone >/dev/null || install_rclone || return
+    target_of "$2"
+    local number=${#CACHED[@]} cache=/var/cache/triplane
+    # Where the Deep Learning AMIs mount the instance's own disks.
+    [ ! -d /opt/dlami/nvme ] || cache=/opt/dlami/nvme/triplane
+    local socket=/run/triplane-bucket-$number.sock
+    mkdir -p "$TARGET" "$cache/$number" || return
+    retry rclone mount --daemon --allow-other --uid "$(id -u "$OWNER")" --gid "$(id -g "$OWNER")" \
+        --vfs-cache-mode full --cache-dir "$cache/$number" \
+        --rc --rc-no-auth --rc-addr "unix://$socket" "${@:3}" \
+        ":s3,provider=AWS,env_auth,region=$AWS_DEFAULT_REGION:$1" "$TARGET" || return
+    CACHED+=("$socket")
+}
+
+# flush_buckets: returns when everything that was written is in its bucket.
+flush_buckets() {
+    local socket stats silent
+    for socket in "${CACHED[@]}"; do
+        silent=0
+        while :; do
+            if ! stats=$(rclone rc --unix-socket "$socket" vfs/stats); then
+                silent=$((silent + 1))
+                [ "$silent" -lt "$SILENT_LOOKS" ] || { say "a cached bucket is lost" && return 1; }
+            elif ! grep -Eq '"uploads(InProgress|Queued)": *[1-9]' <<<"$stats"; then
+                break
+            fi
+            announce alive "$(date +%s)"
+            sleep 2
+        done
+    done
+}
+
+install_mountpoint() {
+    local url=https://s3.amazonaws.com/mountpoint-s3-release/latest folder arch=x86_64
+    [ "$(uname -m)" = x86_64 ] || arch=arm64
+    folder=$(mktemp -d) || return
+    if command -v apt-get >/dev/null; then
+        retry curl -fsS -o "$folder/mount-s3.deb" "$url/$arch/mount-s3.deb" &&
+            apt-get -o DPkg::Lock::Timeout=600 -qq -y install "$folder/mount-s3.deb" >/dev/null
+    else
+        retry curl -fsS -o "$folder/mount-s3.rpm" "$url/$arch/mount-s3.rpm" &&
+            yum -q -y install "$folder/mount-s3.rpm" >/dev/null
+    fi
+}
+
+install_rclone() {
+    local folder arch=amd64
+    [ "$(uname -m)" = x86_64 ] || arch=arm64
+    folder=$(mktemp -d) || return
+    retry curl -fsS -o "$folder/rclone.zip" "https://downloads.rclone.org/rclone-current-linux-$arch.zip" &&
+        python3 -m zipfile -e "$folder/rclone.zip" "$folder" &&
+        install -m 755 "$folder"/rclone-*/rclone /usr/local/bin/rclone
+}

@@ -1,0 +1,1 @@
+torchrun train.py --data /data/tokens --out /checkpoints
