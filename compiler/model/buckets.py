@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from compiler.diagnostics import Related
 from compiler.diagnostics.codes import model_mounts as codes
 from compiler.model.builder import Builder
-from compiler.model.paths import check_local, check_no_slash, url_scheme
+from compiler.model.paths import check_local, check_no_slash, is_folder, url_scheme
 from compiler.model.storage import Storage
 from compiler.source.paths import Path
 from compiler.source.wording import described, listed, quoted
@@ -158,7 +158,7 @@ def _check_source(
             _check_bucket_url(b, path, source, scheme, name, mode)
             return
         local = check_local(b, where, source)
-        if local is not None and not local.is_dir():
+        if local is not None and not is_folder(local):
             b.report(
                 codes.STORAGE_SINGLE_FILE,
                 where,

@@ -11,7 +11,14 @@ from typing import Any
 from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.codes import stack as codes
 from compiler.model.builder import Builder, combined
-from compiler.model.stack import Deployer, SecretSource, Stack, TargetKind, TargetSpec
+from compiler.model.stack import (
+    DEFAULT_WORKSPACE,
+    Deployer,
+    SecretSource,
+    Stack,
+    TargetKind,
+    TargetSpec,
+)
 from compiler.source import Document, check
 from compiler.source.paths import Path
 from compiler.source.suggestions import suggest
@@ -39,7 +46,6 @@ WORKSPACE_KEYS: Mapping[TargetKind, tuple[str, ...]] = {
 """What a workspace may set on each kind of target."""
 
 _DEFAULT_OUT = "rendered"
-_DEFAULT_WORKSPACE = "default"
 _ON_FILES_CHANGE = "ignore"
 
 
@@ -254,7 +260,7 @@ def _workspace(
         path = ("config", "active_workspace")
         name = b.text(path, config.get("active_workspace"))
     known = {*workspaces, *b.mapping(("config", "workspaces"), config.get("workspaces"))}
-    if name is not None and name != _DEFAULT_WORKSPACE and name not in known:
+    if name is not None and name != DEFAULT_WORKSPACE and name not in known:
         near = suggest(name, known)
         b.report(
             codes.UNKNOWN_WORKSPACE,

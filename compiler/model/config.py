@@ -10,14 +10,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compiler.model.config_merge import ConfigClash, lay_over, merge_config, merge_pod_config
-from compiler.model.stack import TargetKind
+from compiler.model.stack import DEFAULT_WORKSPACE, TargetKind
 
 __all__ = ["ConfigClash", "lay_over", "local_queue", "merge_config", "merge_pod_config", "scoped"]
 
 _FIRST_FOUND = frozenset({"namespace", "kueue", "quota"})
 _KUBERNETES_OBJECTS = frozenset({"pod_config", "custom_metadata"})
 _LAID_OVER = frozenset({"sbatch_options", "gpu_partition_map"})
-_DEFAULT_WORKSPACE = "default"
 _MISSING = object()
 Section = Mapping[str, Any]
 
@@ -42,7 +41,7 @@ def scoped(
     except `gpu_partition_map` and `sbatch_options`, which are laid over one another key by
     key (global, cluster, partition, workspace, task).
     """
-    active = task_config.get("active_workspace") or workspace or _DEFAULT_WORKSPACE
+    active = task_config.get("active_workspace") or workspace or DEFAULT_WORKSPACE
     own = _section(config, kind.value)
     shared = _section(_section(_section(config, "workspaces"), str(active)), kind.value)
     task = _section(task_config, kind.value).get(key, _MISSING)
@@ -60,7 +59,7 @@ def local_queue(
     config: Section, target_key: str, workspace: str | None, task_config: Section
 ) -> str | None:
     """Kueue's LocalQueue for the task: `quota.queue` beats `kueue.local_queue_name` in a scope."""
-    active = str(task_config.get("active_workspace") or workspace or _DEFAULT_WORKSPACE)
+    active = str(task_config.get("active_workspace") or workspace or DEFAULT_WORKSPACE)
     own = _section(config, "kubernetes")
     shared = _section(_section(_section(config, "workspaces"), active), "kubernetes")
     task = _section(task_config, "kubernetes")

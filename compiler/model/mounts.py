@@ -13,6 +13,8 @@ from compiler.model.paths import (
     WORKDIR,
     check_local,
     check_no_slash,
+    is_folder,
+    is_there,
     local_path,
     remote_path,
     url_scheme,
@@ -41,11 +43,11 @@ def build_workdir(b: Builder, value: object) -> LocalWorkdir | GitWorkdir | None
         return None
     if b.check_files:
         local = local_path(b, text)
-        if not local.is_dir():
+        if not is_folder(local):
             b.report(
                 codes.WORKDIR_MISSING,
                 path,
-                f"{quoted(text)} " + ("is no folder" if local.exists() else "does not exist"),
+                f"{quoted(text)} " + ("is no folder" if is_there(local) else "does not exist"),
                 expected="a folder",
                 hint=where_relative_paths_start(b, text),
             )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
 from functools import lru_cache
@@ -40,6 +41,16 @@ def local_path(b: Builder, text: str) -> LocalPath:
     return LocalPath(b.root or "") / text
 
 
+def is_there(path: LocalPath) -> bool:
+    """Whether there is a file or folder; not where the name is longer than any can be."""
+    return os.path.exists(path)  # noqa: PTH110 (pathlib raises for such a name)
+
+
+def is_folder(path: LocalPath) -> bool:
+    """Whether there is a folder; not where the name is longer than any can be."""
+    return os.path.isdir(path)  # noqa: PTH112 (pathlib raises for such a name)
+
+
 def where_relative_paths_start(b: Builder, text: str) -> str | None:
     """A hint for a relative path that leads nowhere."""
     if text.startswith(("/", "~")):
@@ -53,7 +64,7 @@ def check_local(b: Builder, path: Path, text: str) -> LocalPath | None:
     if not b.check_files:
         return None
     local = local_path(b, text)
-    if local.exists():
+    if is_there(local):
         return local
     b.report(
         codes.MOUNT_SOURCE_MISSING,

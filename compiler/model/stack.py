@@ -8,6 +8,9 @@ from dataclasses import dataclass, field
 
 from compiler.model.origin import Origin
 
+DEFAULT_WORKSPACE = "default"
+"""The workspace of tasks that name none; it need not be described."""
+
 
 class TargetKind(enum.StrEnum):
     KUBERNETES = "kubernetes"
@@ -75,3 +78,9 @@ class Stack:
     requester_env: str | None
     origin: Origin = field(repr=False)
     let_pass: frozenset[str] = frozenset()
+
+    def known_workspaces(self) -> frozenset[str]:
+        """Names of the workspaces that the stack, or its SkyPilot configuration, describes."""
+        described = self.config.get("workspaces")
+        configured = described if isinstance(described, Mapping) else {}
+        return frozenset({DEFAULT_WORKSPACE, *self.workspaces, *configured})

@@ -75,7 +75,10 @@ class Record:
     @classmethod
     def from_json(cls, text: str) -> Record:
         """Raise ValueError for anything that is not a record of this major version."""
-        body = json.loads(text)
+        try:
+            body = json.loads(text)
+        except RecursionError:
+            raise ValueError("not a record: nested too deep") from None
         if not isinstance(body, dict) or not str(body.get("format_version", "")).startswith("1."):
             raise ValueError("not a record of format 1.x")
         known = {item.name for item in dataclasses.fields(cls)}
@@ -83,6 +86,7 @@ class Record:
             record = cls(**{key: value for key, value in body.items() if key in known})
         except TypeError as error:
             raise ValueError(f"incomplete record: {error}") from None
+        _check_types(record)
         return record.typed()
 
     def typed(self) -> Record:
@@ -98,3 +102,48 @@ class Record:
     def run_key(self) -> str:
         """`<work>.<run>`: the file name of the record, unique within set and target."""
         return f"{self.work}.{self.run}"
+
+
+_MAY_BE_NONE = ("identity", "outcome", "exit_code")
+_MAPS = ("spec", "files", "secrets")
+_NUMBERS = ("run", "exit_code")
+_FLAGS = ("extra", "ad_hoc")
+
+
+def _check_types(record: Record) -> None:
+    """Raise ValueError for a value of another type than the record's field has.
+
+    A record may come from a cluster, where others can write: nothing behind this looks again.
+    """
+    for item in dataclasses.fields(record):
+        name, value = item.name, getattr(record, item.name)
+        if value is None and name in _MAY_BE_NONE:
+            continue
+        if name in _FLAGS:
+            right = isinstance(value, bool)
+        elif name in _NUMBERS:
+            right = _is_whole(value)
+        elif name in _MAPS:
+            right = isinstance(value, dict) and all(
+                _is_text(text) for pair in value.items() for text in pair
+            )
+        elif name == "members":
+            right = isinstance(value, list | tuple) and all(map(_is_member, value))
+        else:
+            right = _is_text(value)
+        if not right:
+            raise ValueError(f"the record's {name!r} is of the wrong type")
+
+
+def _is_member(value: object) -> bool:
+    """Whether it is a name with a number of nodes."""
+    return isinstance(value, list) and [*map(type, value)] == [str, int] and _is_text(value[0])
+
+
+def _is_whole(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _is_text(value: object) -> bool:
+    """Whether it is text that can be written again: JSON can spell half of a surrogate pair."""
+    return isinstance(value, str) and not any("\ud800" <= char <= "\udfff" for char in value)

@@ -8,6 +8,7 @@ from functools import lru_cache
 
 from compiler.diagnostics import Diagnostic, Diagnostics, Related, Severity, Span
 from compiler.diagnostics.codes import workflow as codes
+from compiler.diagnostics.codes.stack import UNKNOWN_WORKSPACE
 from compiler.model import Resources, Stack, TargetSpec
 from compiler.placement import (
     Placement,
@@ -65,6 +66,7 @@ def place_work(
             at_once=prepared.work.group is not None,
         )
     diagnostics.extend(_unmatched(prepared, stack))
+    diagnostics.extend(_unknown_workspaces(prepared, stack))
     if placement.chosen is None:
         diagnostics.extend(_why_nowhere(prepared, placement, stack, only))
     return placement
@@ -192,6 +194,21 @@ def _unmatched(prepared: Prepared, stack: Stack) -> Iterable[Diagnostic]:
                 expected=", ".join(f"{spec.kind}/{key}" for key, spec in stack.targets.items()),
                 hint=f"did you mean `{close}`?" if close else None,
                 severity=Severity.ERROR if len(lost) == len(candidates) else Severity.WARNING,
+            )
+
+
+def _unknown_workspaces(prepared: Prepared, stack: Stack) -> Iterable[Diagnostic]:
+    """Tasks that name a workspace of which the stack says nothing."""
+    known = stack.known_workspaces()
+    for member in prepared.members:
+        name = member.task.config.get("active_workspace")
+        if isinstance(name, str) and name not in known:
+            close = suggest(name, known)
+            yield UNKNOWN_WORKSPACE.at(
+                member.task.origin.span("config", "active_workspace"),
+                f"there is no workspace `{name}` in stack `{stack.name}`",
+                expected=", ".join(sorted(known)),
+                hint=f"did you mean `{close}`?" if close else None,
             )
 
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from compiler import model, source
 from compiler.diagnostics import Diagnostics, Span
@@ -63,7 +63,7 @@ def load(
 
 def load_stack(path: str, diagnostics: Diagnostics) -> Stack | None:
     """The stack at `path`, or None with the reasons in `diagnostics`."""
-    if Path(path).is_dir():
+    if os.path.isdir(path):  # noqa: PTH112 (pathlib raises for overlong names)
         shown = shown_path(path)
         diagnostics.add(
             codes.NOT_A_STACK.at(None, f"`{shown}` is a folder", hint="name the stack file in it")

@@ -81,7 +81,10 @@ class RecordStore:
         try:
             return _parsed(path)
         except (ValueError, OSError) as error:
-            raise WorkFailed(f"{path} cannot be read as a record: {error}") from None
+            raise WorkFailed(
+                f"{path} cannot be read as a record: {error}; restore it, or move it away: what "
+                "its run wrote then belongs to nobody"
+            ) from None
 
 
 def recorded_targets(out: Path, set_name: str) -> list[str]:
