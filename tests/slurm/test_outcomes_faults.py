@@ -49,23 +49,11 @@ def kill_after(process: subprocess.Popen[str], pattern: str, seconds: float) -> 
     return "".join(said)
 
 
-def apply_after(project: Project, pid: int, *words: str) -> None:
-    """Apply after the process was killed: what it had begun may still be going on.
-
-    Where it had come far enough there is nothing left to do, and no lock is taken.
-    """
-    for _ in range(4):
-        again = project.triplane("apply", "--auto-approve", *words)
-        if again.code == 0:
-            return
-        if again.code == 4:
-            assert "the saved plan no longer matches" in again.err
-            continue
-        assert again.code == 1
-        holder = rf"@{re.escape(socket.gethostname())} pid {pid} plan \w+"
-        assert re.search(f"is locked by .*{holder}; .*triplane unlock", again.err), again.text
-        assert re.search(f"alpha: was held by .*{holder}", project.triplane("unlock").out)
-    pytest.fail(again.text)
+def apply_after(project: Project, *words: str) -> None:
+    """Apply after the process was killed: what it had begun may still be going on. The lock that
+    it could not give back is in nobody's way."""
+    again = project.triplane("apply", "--auto-approve", *words)
+    assert again.code == 0, again.text
 
 
 # Each line begins a call to the cluster, which takes about a tenth of a second.
@@ -85,7 +73,7 @@ def test_killed_and_applied_again(killed: Project, seed: int) -> None:
     # On a busy machine it may have come to its end just before.
     assert process.returncode in (-signal.SIGKILL, 0), said
 
-    apply_after(killed, process.pid, *words)
+    apply_after(killed, *words)
     # A number that the killed one had taken and not used is left out.
     (submitted,) = [run for run in killed.runs_submitted() if run.startswith(f"{work}.")]
     run = int(submitted.rpartition(".")[2])
@@ -113,7 +101,7 @@ def test_killed_while_slurm_takes_its_time(project: Project) -> None:
         process = project.start("apply", "--auto-approve")
         kill_after(process, "submit ", 0.5)
         project.site.wait_for(slow.with_name("sbatch.called").exists, 10, "the slow sbatch")
-        apply_after(project, process.pid)
+        apply_after(project)
     finally:
         if before is None:
             bashrc.unlink()

@@ -10,7 +10,15 @@ from compiler.model import Stack, TargetSpec
 from compiler.planning.records import Record
 from compiler.planning.states import Observation, ObservedRun
 from compiler.targets.interface import Capacity, Progress, Step, Streams
-from compiler.targets.slurm.deployer import attach, capacity, ending, execute, logs, observe
+from compiler.targets.slurm.deployer import (
+    attach,
+    capacity,
+    ending,
+    execute,
+    locking,
+    logs,
+    observe,
+)
 from compiler.targets.slurm.deployer.local import LocalTransport
 from compiler.targets.slurm.deployer.remote import Remote, decoded
 from compiler.targets.slurm.deployer.ssh import SshTransport
@@ -31,7 +39,7 @@ class SlurmDeployer:
         workdir = str(target.options.get("workdir") or "")
         self._remote = Remote(target.key, stack.set_name, workdir, self._transport)
         self._accounting = target.options.get("accounting") is not False
-        self._holder: str | None = None
+        self._holder: bytes | None = None
 
     def close(self) -> None:
         self._transport.close()
@@ -56,25 +64,32 @@ class SlurmDeployer:
         return capacity.parse(self._remote.call("capacity").text)
 
     def lock(self, holder: str) -> None:
-        held = self._remote.call_in_set("lock", data=holder.encode()).first("held")
-        # Clusters that share a file system share the lock of the set.
-        if held is not None and decoded(held) != holder.encode():
-            raise LockHeld(
-                f"{self.target}: set {self._remote.set_name!r} is locked by "
-                f"{_holder(held)}; if that apply is gone: triplane unlock"
-            )
-        self._holder = holder
+        mine = locking.signed(holder)
+        for _ in range(2):
+            held = self._remote.call_in_set("lock", data=mine).first("held")
+            # Clusters that share a file system share the lock of the set.
+            if held is None or decoded(held) == mine:
+                self._holder = mine
+                return
+            theirs = decoded(held)
+            if not locking.is_left_over(theirs):
+                break
+            self._remote.call_in_set("unlock", "mine", data=theirs)
+        raise LockHeld(
+            f"{self.target}: set {self._remote.set_name!r} is locked by "
+            f"{locking.said(theirs)}; if that apply is gone: triplane unlock"
+        )
 
     def unlock(self) -> None:
         """Give back the lock that this deployer took; another's stays."""
         if self._holder is not None:
-            self._remote.call_in_set("unlock", "mine", data=self._holder.encode())
+            self._remote.call_in_set("unlock", "mine", data=self._holder)
             self._holder = None
 
     def break_lock(self) -> str | None:
         """Remove the lock whoever holds it; returns who did, None if nobody."""
         held = self._remote.call_in_set("unlock", "any").first("held")
-        return None if held is None else _holder(held)
+        return None if held is None else locking.said(decoded(held))
 
     def execute(self, step: Step, progress: Progress) -> Record:
         return execute.execute(self._remote, step, progress, accounting=self._accounting)
@@ -105,7 +120,3 @@ def transport_of(target: TargetSpec) -> Transport:
     if target.deployer is DeployerKind.SSH:
         return SshTransport(target.key, target.options)
     raise WorkFailed(f"{target.key}: `deployer: {target.deployer}` does not reach a Slurm cluster")
-
-
-def _holder(encoded: str) -> str:
-    return decoded(encoded).decode("utf-8", "replace").strip() or "somebody"
