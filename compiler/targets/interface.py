@@ -35,10 +35,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class JoinedGroup:
-    """The run of a group that a task joins while it is running."""
+    """The run of a group that a task joins while it is running; `members` are its tasks with
+    their numbers of nodes."""
 
     name: str
     run: int
+    members: tuple[tuple[str, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +100,18 @@ class Job:
         """The work that an apply knows, and that objects are found by: the job's own, or that
         of the group or pipeline of which it is a member."""
         return self.part_of or self.work
+
+    @property
+    def whole_name(self) -> str:
+        """The `name` of the whole."""
+        if self.part_of is None:
+            return self.name
+        return names.run_label(self.stack.set_name, self.part_of, self.run)
+
+    @property
+    def member_name(self) -> str:
+        """What the task is called in its group or pipeline; the work's name where it is alone."""
+        return self.work if self.part_of is None else self.work.removeprefix(f"{self.part_of}-")
 
     @property
     def object_name(self) -> str:

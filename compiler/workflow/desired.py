@@ -178,7 +178,7 @@ def _in_work(job: Job, key: str) -> str | None:
     if not job.members:
         return _written_at(job.task, key)
     for member in job.members:
-        name = member.work.removeprefix(f"{job.work}-")
+        name = member.member_name
         if key.startswith(f"{name}."):
             return _written_at(member.task, key.removeprefix(f"{name}."))
     whole = job.group or job.pipeline

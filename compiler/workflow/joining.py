@@ -43,7 +43,7 @@ def joined_group(group: str, world: World) -> tuple[str, JoinedGroup]:
     if not last.state.is_live and last.state is not RunState.WRITTEN:
         run = last.record.run
         raise WrongUsage(f"run {run} of group `{group}` has ended ({last.state}): nothing to join")
-    return at, JoinedGroup(group, last.record.run)
+    return at, JoinedGroup(group, last.record.run, last.record.members)
 
 
 def joined(prepared: Prepared, to: JoinedGroup) -> Prepared:

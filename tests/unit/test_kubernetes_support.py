@@ -68,9 +68,6 @@ STACK_USES = {
     "config.kubernetes.allowed_nodes.ips": "allowed_nodes: {ips: [10.0.0.1]}",
 }
 ELSEWHERE = {
-    "group",
-    "group (joined later)",
-    "pipeline",
     "volume (cleanup_on_deletion)",
     "file_mounts (storage to be filled)",
     "config.kubernetes.dws (no GKE)",

@@ -825,6 +825,7 @@ STACK |= {
             "network.hugepages": (["5120Mi", "10Gi"], ["5G", "0Mi", 5]),
             "pod_security": (["privileged", "baseline", "restricted"], ["none", True]),
             "jobset": (["0.12", "0.12.0"], [0.12, "latest"]),
+            "jobset_gates": ([[], ["RestartJob"]], [["InPlaceRestart"], "RestartJob"]),
             "gang": (["none", "jobset", "volcano", "kai", "core"], ["coscheduling"]),
             "gang_queue": (["research"], ["", 5]),
             "helper_image": (["r.io/h:1"], ["", 5]),

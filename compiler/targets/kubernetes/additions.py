@@ -24,7 +24,8 @@ class Addition:
     `container` are other fields of the task's container and `spec` of the pod, `manifests`
     objects beside it. `links` are places that the launcher makes lead to what was mounted
     elsewhere; `waits_for` names the files of the state folder by which sidecars say that all is
-    written, before a rank may end.
+    written, before a rank may end. `members` are the hosts of the task's group, and `scripts`
+    other files of the script folder, by name.
     """
 
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -44,6 +45,8 @@ class Addition:
     manifests: tuple[Manifest, ...] = ()
     links: tuple[Place, ...] = ()
     waits_for: tuple[str, ...] = ()
+    members: tuple[str, ...] = ()
+    scripts: Mapping[str, str] = field(default_factory=dict)
 
 
 def combined(additions: Iterable[Addition]) -> Addition:

@@ -29,7 +29,7 @@ _MOST_PORTS = 100
 
 def port_numbers(ports: tuple[str, ...]) -> list[int]:
     """Every single port of `8080` and `8000-8010`, in order."""
-    numbers = []
+    numbers: list[int] = []
     for text in ports:
         first, _, last = text.partition("-")
         numbers += range(int(first), int(last or first) + 1)
@@ -55,7 +55,7 @@ def ports(job: Job, settings: Settings, names: Names) -> Addition:
     if not numbers or len(numbers) > _MOST_PORTS or not job.ends:
         return Addition()
     selector = {JOB_NAME: names.job, _RANK: "0"}
-    return Addition(manifests=exposed(job, settings, f"{names.service}-ports", selector, numbers))
+    return Addition(manifests=exposed(job, settings, f"{job.name}-ports", selector, numbers))
 
 
 def exposed(

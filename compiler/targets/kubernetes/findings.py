@@ -15,7 +15,7 @@ from compiler.targets.kubernetes.metadata import is_reserved
 from compiler.targets.kubernetes.pod_config import CONTAINER, written_at
 from compiler.targets.kubernetes.scalars import Fault, Finding, Path
 from compiler.targets.kubernetes.semantics import semantic_findings
-from compiler.targets.kubernetes.settings import Layer, Settings
+from compiler.targets.kubernetes.settings import Layer, Settings, settings_of
 
 _CODES: Mapping[Fault, Code] = {
     Fault.UNKNOWN_FIELD: codes.UNKNOWN_FIELD,
@@ -100,11 +100,16 @@ def template_path(body: Mapping) -> Path | None:
 def locator(job: Job, settings: Settings, body: Mapping) -> Locate:
     """Where the value at a path of one of the job's objects was written."""
 
+    if job.members:
+        return _locator_of_whole(job, settings, body)
+
     def locate(path: Path, at_key: bool) -> Span | None:
         template = template_path(body)
         if template is not None and path[: len(template)] == template:
             below = path[len(template) :]
-            span = written_at(settings.pod_config, _at(body, template), below, at_key)
+            pod = _at(body, template)
+            assert isinstance(pod, Mapping)
+            span = written_at(settings.pod_config, pod, below, at_key)
             if span is not None:
                 return span
             if origin := _of_task(job, below):
@@ -113,6 +118,23 @@ def locator(job: Job, settings: Settings, body: Mapping) -> Locate:
         if len(path) == 3 and path[0] == "metadata":
             return _in_metadata(job, settings.custom_metadata, str(path[1]), str(path[2]))
         return None
+
+    return locate
+
+
+def _locator_of_whole(whole: Job, settings: Settings, body: Mapping) -> Locate:
+    """For a JobSet the one of the task whose part the path is in, else that of the first."""
+    jobs = ("spec", "replicatedJobs")
+
+    def locate(path: Path, at_key: bool) -> Span | None:
+        if path[:2] != jobs or len(path) < 3:
+            return locator(whole.members[0], settings, body)(path, at_key)
+        index = path[2]
+        if not isinstance(index, int) or index >= len(whole.members):
+            return None
+        member = whole.members[index]
+        alone = {**body, "spec": {"replicatedJobs": [_at(body, (*jobs, index))]}}
+        return locator(member, settings_of(member), alone)((*jobs, 0, *path[3:]), at_key)
 
     return locate
 

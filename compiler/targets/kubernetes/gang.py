@@ -51,8 +51,9 @@ def uses_jobset(job: Job) -> bool:
 
 
 def gang_of(job: Job, settings: Settings) -> Gang:
-    """What the target's mechanism wants; nothing for a task of one rank."""
-    ranks = job.task.num_nodes
+    """What the target's mechanism wants; nothing for work of one pod. The tasks of a group are
+    one gang."""
+    ranks = sum(member.task.num_nodes for member in job.members or (job,))
     if ranks == 1:
         return Gang()
     match job.target.options.get("gang"):

@@ -19,13 +19,14 @@ _POD_SUFFIX = "-xxxxx"
 @dataclass(frozen=True, slots=True)
 class Member:
     """One replicated job: `spec` is a Job's, template included; `labels` and `annotations`
-    are those of the child Jobs."""
+    are those of the child Jobs. It starts once the member `after` is complete."""
 
     name: str
     spec: Mapping[str, object]
     replicas: int = 1
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
+    after: str | None = None
 
 
 def child_name(jobset: str, member: str, index: int = 0) -> str:
@@ -79,4 +80,7 @@ def _replicated(member: Member) -> dict[str, object]:
     }
     if meta:
         template["metadata"] = meta
-    return {"name": member.name, "replicas": member.replicas, "template": template}
+    body: dict[str, object] = {"name": member.name, "replicas": member.replicas}
+    if member.after is not None:
+        body["dependsOn"] = [{"name": member.after, "status": "Complete"}]
+    return {**body, "template": template}

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from compiler.diagnostics import Diagnostic, Diagnostics
 from compiler.diagnostics.codes import kubernetes as codes
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import metadata, pod_config
 from compiler.targets.kubernetes.accelerators import NoSelection, Selection, select
-from compiler.targets.kubernetes.additions import combined
+from compiler.targets.kubernetes.additions import Addition, combined
 from compiler.targets.kubernetes.exposure import port_faults
 from compiler.targets.kubernetes.features import additions_of
 from compiler.targets.kubernetes.files import packed_files
@@ -33,6 +34,32 @@ def lower(job: Job, settings: Settings, diagnostics: Diagnostics) -> list[Manife
     """
     names = metadata.names_of(job, uses_jobset(job))
     diagnostics.extend(metadata.too_long(job, names))
+    gang = gang_of(job, settings)
+    parts = parts_of(job, settings, names, gang.pods, diagnostics)
+    if parts is None:
+        return []
+    manifests = [*parts.manifests, workload(parts.pod, gang, diagnostics)]
+    if job.task.service is not None:
+        manifests += in_front(job, settings, parts.pod.names)
+    return manifests
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a task's pods are made of, and the objects that they need."""
+
+    manifests: list[Manifest]
+    pod: PodInput
+
+
+def parts_of(
+    job: Job, settings: Settings, names: Names, more: Addition, diagnostics: Diagnostics
+) -> Parts | None:
+    """Everything of a task but the object that runs its pods; None where there are errors.
+
+    `more` is added to the pods. Of a member of a whole the objects that the members share are
+    left out.
+    """
     diagnostics.extend(metadata.label_faults(job))
     diagnostics.extend(_text_faults(job))
     if settings.queue_missing:
@@ -49,13 +76,10 @@ def lower(job: Job, settings: Settings, diagnostics: Diagnostics) -> list[Manife
     diagnostics.extend(port_faults(job))
     diagnostics.extend(service_faults(job, settings))
     if diagnostics.has_errors:
-        return []
+        return None
     secrets = secret_uses(job, names.secrets, diagnostics)
     selection = selection_of(job, settings, diagnostics)
-    gang = gang_of(job, settings)
-    added = combined(
-        (additions_of(job, settings, names, selection, secrets, diagnostics), gang.pods)
-    )
+    added = combined((additions_of(job, settings, names, selection, secrets, diagnostics), more))
     texts = scripts(job, settings, names, secrets, added)
     files = packed_files(job, diagnostics)
     if not job.ends:
@@ -64,7 +88,8 @@ def lower(job: Job, settings: Settings, diagnostics: Diagnostics) -> list[Manife
     manifests = [_config_map(job, settings, "scripts.yaml", names.scripts, data=texts)]
     if files:
         manifests.append(_config_map(job, settings, "files.yaml", names.files, binary_data=files))
-    manifests += _external_secrets(job, settings)
+    if job.part_of is None:
+        manifests += external_secret_manifests(job, settings)
     if job.ends:
         manifests += _services(job, settings, names)
     manifests += added.manifests
@@ -81,10 +106,7 @@ def lower(job: Job, settings: Settings, diagnostics: Diagnostics) -> list[Manife
         host_network=bool(added.spec.get("hostNetwork"))
         or pod_config.uses_host_network(settings.pod_config),
     )
-    manifests.append(workload(pod, gang, diagnostics))
-    if job.task.service is not None:
-        manifests += in_front(job, settings, names)
-    return manifests
+    return Parts(manifests, pod)
 
 
 def _text_faults(job: Job) -> Iterator[Diagnostic]:
@@ -132,7 +154,9 @@ def selection_of(job: Job, settings: Settings, diagnostics: Diagnostics) -> Sele
 def _services(job: Job, settings: Settings, names: Names) -> Iterator[Manifest]:
     """The names of the ranks, and for several ranks which of them are ready."""
     selector = {metadata.JOB_NAME: names.job}
-    wanted = [("service.yaml", names.service, True)]
+    wanted = []
+    if job.part_of is None and job.joins is None:
+        wanted.append(("service.yaml", names.service, True))
     if job.task.num_nodes > 1:
         wanted.append(("service-ready.yaml", names.ready_service, False))
     for file, name, not_ready in wanted:
@@ -170,7 +194,8 @@ def _config_map(
     return Manifest(file, "configmap.yaml.j2", body)
 
 
-def _external_secrets(job: Job, settings: Settings) -> Iterator[Manifest]:
+def external_secret_manifests(job: Job, settings: Settings) -> Iterator[Manifest]:
+    """What makes the Secrets that the task's values are read from, one a store."""
     for secret in external_secrets(job):
         body: dict[str, object] = {
             "apiVersion": "external-secrets.io/v1",

@@ -74,7 +74,7 @@ def versioned(names: Names, texts: Mapping[str, str], files: Mapping[str, str]) 
 
 def secrets_name(job: Job) -> str:
     """The Secret that an apply keeps for a work: the values handed over to it, by name."""
-    return f"{names.work_label(job.stack.set_name, job.work)}-secrets"
+    return f"{names.work_label(job.stack.set_name, job.whole)}-secrets"
 
 
 def too_long(job: Job, derived: Names) -> Iterator[Diagnostic]:
@@ -98,7 +98,7 @@ def own_labels(job: Job) -> dict[str, str]:
     return {
         MANAGED_BY: "triplane",
         SET_LABEL: names.cut(job.stack.set_name, _LABEL_LIMIT),
-        WORK_LABEL: names.cut(job.work, _LABEL_LIMIT),
+        WORK_LABEL: names.cut(job.whole, _LABEL_LIMIT),
         RUN_LABEL: str(job.run),
     }
 

@@ -101,4 +101,4 @@ def external_secrets(job: Job) -> Iterator[ExternalSecret]:
 
 
 def _external_name(job: Job, store: str) -> str:
-    return f"{job.name}-{names.dns_label(store)}"
+    return f"{job.whole_name}-{names.dns_label(store)}"

@@ -14,6 +14,7 @@ from compiler.targets.kubernetes import findings
 from compiler.targets.kubernetes.accelerators import NoSelection, select
 from compiler.targets.kubernetes.emit import emit
 from compiler.targets.kubernetes.gang import gang_faults
+from compiler.targets.kubernetes.groups import lower_joined, lower_whole, whole_faults
 from compiler.targets.kubernetes.losses import losses, spot_faults, stack_losses
 from compiler.targets.kubernetes.lower import lower
 from compiler.targets.kubernetes.manifest import Manifest
@@ -68,7 +69,7 @@ class KubernetesTarget:
         """What no cluster of this target could give."""
         if isinstance(whole, Volume):
             return [item for item in volume_faults(whole, target) if item.severity is _ERROR]
-        return []
+        return whole_faults(whole, target)
 
     def volume_updates(self, volume: Volume, target: TargetSpec) -> frozenset[str]:
         """A claim can grow and get other labels."""
@@ -79,7 +80,9 @@ class KubernetesTarget:
         if job.volume is not None:
             own = Diagnostics(volume_faults(job.volume, job.target))
         else:
-            own = Diagnostics(losses(job.task, job.resources, job.target))
+            own = Diagnostics()
+            for part in job.members or (job,):
+                own.extend(losses(part.task, part.resources, part.target))
         own.extend(_of_stack(job.stack, job.target))
         artifacts: tuple[Artifact, ...] = ()
         if not own.has_errors:
@@ -110,6 +113,10 @@ def _render(job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
     settings = settings_of(job)
     if job.volume is not None:
         manifests = volume_manifests(job, job.volume, settings)
+    elif job.members:
+        manifests = lower_whole(job, settings, diagnostics)
+    elif job.joins is not None:
+        manifests = lower_joined(job, settings, diagnostics)
     else:
         manifests = lower(job, settings, diagnostics)
     for manifest in manifests:

@@ -16,7 +16,7 @@ from compiler.targets.kubernetes.manifest import Manifest
 from compiler.targets.kubernetes.places import place_of
 from compiler.targets.kubernetes.pod import PodInput, pod_template
 from compiler.targets.kubernetes.pod_security import breaches
-from compiler.targets.kubernetes.recovery import recovery_of
+from compiler.targets.kubernetes.recovery import Recovery, recovery_of
 from compiler.targets.kubernetes.serving import deployment
 from compiler.targets.kubernetes.settings import Layer, Settings
 
@@ -92,15 +92,7 @@ def workload(what: PodInput, gang: Gang, diagnostics: Diagnostics) -> Manifest:
         return deployment(job, settings, names, configured_pod(what, diagnostics))
     in_jobset = names.jobset is not None
     recovery = recovery_of(job, in_jobset)
-    spec: dict[str, object] = {
-        "completionMode": "Indexed",
-        "completions": job.task.num_nodes,
-        "parallelism": job.task.num_nodes,
-        # one rank that fails ends the others: a gang is started again whole or not at all
-        **recovery.job,
-        **gang.job_spec,
-        "template": configured_pod(what, diagnostics),
-    }
+    spec = job_spec(what, recovery, gang, diagnostics)
     meta = metadata.object_metadata(
         job,
         settings,
@@ -126,6 +118,22 @@ def workload(what: PodInput, gang: Gang, diagnostics: Diagnostics) -> Manifest:
         spec["ttlSecondsAfterFinished"] = settings.ttl
     body = {"apiVersion": "batch/v1", "kind": "Job", "metadata": meta, "spec": spec}
     return Manifest("job.yaml", "job.yaml.j2", body)
+
+
+def job_spec(
+    what: PodInput, recovery: Recovery, gang: Gang, diagnostics: Diagnostics
+) -> dict[str, object]:
+    """`spec` of the Indexed Job that runs the ranks of a task."""
+    ranks = what.job.task.num_nodes
+    return {
+        "completionMode": "Indexed",
+        "completions": ranks,
+        "parallelism": ranks,
+        # one rank that fails ends the others: a gang is started again whole or not at all
+        **recovery.job,
+        **gang.job_spec,
+        "template": configured_pod(what, diagnostics),
+    }
 
 
 def _doubles(layer: Layer, job: Job, settings: Settings) -> Iterator[Diagnostic]:

@@ -1,0 +1,94 @@
+"""The names by which the tasks of a group reach each other: `<task>-<i>.<group>`.
+
+An Indexed Job names its hosts by itself, so that no DNS name is of that form. Each pod has an
+/etc/hosts of its own, a file of an emptyDir that an init container makes: the kubelet leaves
+such a file alone, and whoever the container runs as may write into it. The launcher keeps it up
+to date, as addresses change when a task is started again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from compiler.targets.interface import Job
+from compiler.targets.kubernetes.additions import Addition
+from compiler.targets.kubernetes.group_names import (
+    host,
+    member_names,
+    replicated_name,
+    whole_name,
+)
+from compiler.targets.kubernetes.jobset import child_name
+from compiler.targets.kubernetes.pod_security import RESTRICTED, RESTRICTED_CONTEXT
+from compiler.targets.kubernetes.requests import cpu_quantity, memory_quantity, node_request
+from compiler.targets.kubernetes.settings import Settings
+
+FILE = "members"
+GROUP_LABEL = "triplane.dev/group"
+_FOLDER = "/triplane/hosts"
+_VOLUME = "triplane-hosts"
+_COPY = f"cp /etc/hosts {_FOLDER}/hosts && chmod 666 {_FOLDER}/hosts"
+
+
+def hosts(job: Job, settings: Settings, service: str) -> Addition:
+    """What the pods of a task in a group need for an /etc/hosts of their own. `service` is the
+    group's, whose label they carry: by it the others find who joined later."""
+    image = job.resources.image
+    request = node_request(job.resources)
+    amounts = {"cpu": cpu_quantity(request.cpus), "memory": memory_quantity(request.memory)}
+    resources: dict[str, object] = {"requests": amounts}
+    if settings.limits is not None:
+        resources["limits"] = {
+            "cpu": cpu_quantity(request.cpus * settings.limits),
+            "memory": memory_quantity(request.memory * settings.limits),
+        }
+    copying: dict[str, object] = {
+        "name": _VOLUME,
+        "image": image.docker if image and image.docker else settings.default_image,
+        "command": ["/bin/bash", "-c", _COPY],
+        # a CUDA image would get all devices of the node
+        "env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "none"}],
+        "resources": resources,
+        "volumeMounts": [{"name": _VOLUME, "mountPath": _FOLDER}],
+    }
+    if job.target.options.get("pod_security") == RESTRICTED:
+        copying["securityContext"] = dict(RESTRICTED_CONTEXT)
+    return Addition(
+        labels={GROUP_LABEL: service},
+        init_containers=(copying,),
+        volumes=({"name": _VOLUME, "emptyDir": {}},),
+        mounts=({"name": _VOLUME, "mountPath": "/etc/hosts", "subPath": "hosts"},),
+    )
+
+
+def lines_of_group(whole: Job, *, in_jobset: bool) -> list[str]:
+    """`<name> <DNS name>` of each rank of each task."""
+    assert whole.group is not None
+    found = []
+    for member in whole.members:
+        own = member_names(whole, member, in_jobset=in_jobset)
+        found += _lines(whole.group.name, member.member_name, own.job, own.service, member)
+    return found
+
+
+def lines_of_joined(job: Job, own: str, service: str) -> list[str]:
+    """The same for a task that joins: the ranks of the running group, and its own."""
+    assert job.joins is not None
+    group = job.joins
+    name = whole_name(job.stack.set_name, group.name, group.run, group.members)
+    found = []
+    for task, nodes in group.members:
+        child = child_name(name, replicated_name(task))
+        found += [f"{task}-{rank}.{group.name} {host(child, rank, name)}" for rank in range(nodes)]
+    return [*found, *_lines(group.name, task_of(job), own, service, job)]
+
+
+def task_of(job: Job) -> str:
+    """The name of a task that joins a group, without the group's before it."""
+    assert job.joins is not None
+    return job.work.removeprefix(f"{job.joins.name}-")
+
+
+def _lines(group: str, task: str, job_name: str, service: str, job: Job) -> Iterator[str]:
+    for rank in range(job.task.num_nodes):
+        yield f"{task}-{rank}.{group} {host(job_name, rank, service)}"
