@@ -11,6 +11,8 @@ import re
 from itertools import count
 
 _SBATCH_PLAIN = re.compile(r"[A-Za-z0-9@%+=:,./_\[\]()|&*^-]+")
+# Control characters, and those that reorder or hide the text around them.
+_UNSEEN = re.compile("[\x01-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]+")
 _TEXTS = (str, int, float)
 _SHDQ_ESCAPES = str.maketrans({character: f"\\{character}" for character in '\\"$`'})
 _YAML_AS_IT_IS = re.compile(r"[ !#-\[\]-~]*")
@@ -36,8 +38,18 @@ def checked(value: object) -> str:
 
 
 def sh(value: object) -> str:
-    """One word of a POSIX shell, in single quotes; line breaks stay as they are."""
-    return "'" + checked(value).replace("'", "'\\''") + "'"
+    """One word of a POSIX shell, in single quotes; line breaks stay as they are.
+
+    Characters that a reader of the script would not see, or that turn around what stands beside
+    them, are written as numbers.
+    """
+    word = "'" + checked(value).replace("'", "'\\''") + "'"
+    return word if word.isprintable() else _UNSEEN.sub(_as_numbers, word)
+
+
+def _as_numbers(match: re.Match[str]) -> str:
+    octal = "".join(f"\\{byte:03o}" for byte in match[0].encode())
+    return f"'\"$(printf '{octal}')\"'"
 
 
 def shdq(value: object) -> str:

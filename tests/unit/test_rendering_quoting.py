@@ -61,6 +61,11 @@ def test_sh_is_one_word_for_dash(text: str) -> None:
     assert done.stdout == f"{text}|end|".encode()
 
 
+def test_sh_shows_every_character_of_a_word() -> None:
+    word = quoting.sh("a\u202eb\x1b\nc")
+    assert word == "'a'\"$(printf '\\342\\200\\256')\"'b'\"$(printf '\\033')\"'\nc'"
+
+
 @pytest.mark.parametrize("text", ODD)
 def test_shdq_is_literal_between_double_quotes(text: str) -> None:
     assert bash(f'printf "%s" "<{quoting.shdq(text)}>"') == f"<{text}>".encode()

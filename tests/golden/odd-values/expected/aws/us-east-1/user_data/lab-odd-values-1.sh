@@ -34,7 +34,7 @@ b191274c12495cc1043f6cadf69d61bdf8ca9a02b2cf4be3fae08ce25ad08359  node.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 961d9f09526091de5608ad9d2afdfdbd5ce9d28b4a9f1630347e0aaf972f8d43  run.sh
 f7a8acb5e0c7fd5be8fa967bd35d381dcf3404c85694b7ea70ff3efb3c8b6d3d  supervisor.sh
-77777e820da6a15e3f424318bdf61c983d7fd16055897aa39f522ce0edbaacbe  task.env
+b71a20bfa6a524970ef86e4afcbe6413ffa79a9a78a5f2f2901478ee2ff08964  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.
     local tries=0
