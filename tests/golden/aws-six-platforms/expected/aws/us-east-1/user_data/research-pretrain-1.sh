@@ -1,0 +1,55 @@
+#!/bin/bash
+# Boots one rank of research-pretrain-1: fetches the run's scripts and starts its supervisor.
+#
+# The scripts are objects of the run's own folder in the bucket; their digests below make sure
+# that what runs is what was rendered. The AWS CLI is part of the Deep Learning AMIs and of
+# Amazon Linux; on other images it is installed from AWS's own archive.
+
+export AWS_DEFAULT_REGION='us-east-1'
+SCRIPTS=/opt/triplane/scripts
+
+install_aws_cli() (
+    cd "$(mktemp -d)" || exit 1
+    curl -fsS --retry 5 -o cli.zip "https://awscli.amazonaws.com/awscli-exe-linux-$(uname -m).zip" &&
+        python3 -m zipfile -e cli.zip . &&
+        chmod +x aws/install aws/dist/aws aws/dist/aws_completer &&
+        ./aws/install
+)
+
+fetch_scripts() {
+    aws s3 cp --quiet --recursive 's3://research-triplane/runs/.triplane/research/pretrain.1/scripts/' "$SCRIPTS/" &&
+        (cd "$SCRIPTS" && sha256sum --quiet --check SHA256SUMS)
+}
+
+start() {
+    command -v aws >/dev/null || install_aws_cli || return
+    mkdir -p "$SCRIPTS"
+    cat >"$SCRIPTS/SHA256SUMS" <<'DIGESTS' || return
+937a49af429acb5a10f3bf07d6d52fcfcd59c7869747f39fb16b1fcff403a09d  bashrc.sh
+18c61671e91d6c44759022c3b16a31382f846d271f96c2877ee03b81cf09a2e8  job.env
+31e1d9f75d7b647e44d176f2d110e23057499a8d7b1c32fdd6a86bb0eb4f44d6  launcher.sh
+b191274c12495cc1043f6cadf69d61bdf8ca9a02b2cf4be3fae08ce25ad08359  node.sh
+4dcc792231d258ee8267f994434760cb45c5723b250544752ae8c9262bd6532f  peers.sh
+57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
+4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
+3de340e6efae88fb9efb64a5d2df25e929ef2ceebd68c269894d5543b56588d4  run.sh
+89c44bf90c189b613a82560f0c354f7776fd96e72f0c77976259d98eb87d0de8  setup.sh
+f7a8acb5e0c7fd5be8fa967bd35d381dcf3404c85694b7ea70ff3efb3c8b6d3d  supervisor.sh
+2567ceb7a1bcc7f405f8a6f1f89e7a0ef04893bf511ba6554f08d75fddc5175b  task.env
+DIGESTS
+    # The role's permissions can take a minute to reach S3.
+    local tries=0
+    until fetch_scripts; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 30 ] || return
+        sleep 10
+    done
+    systemd-run --unit triplane --collect --setenv AWS_DEFAULT_REGION="$AWS_DEFAULT_REGION" \
+        --property LimitMEMLOCK=infinity --property LimitNOFILE=1048576 \
+        --property TimeoutStopSec=90 /bin/bash "$SCRIPTS/supervisor.sh"
+}
+
+if ! start; then
+    echo "triplane: the scripts of research-pretrain-1 could not be started" >&2
+    shutdown -h now
+fi
