@@ -50,12 +50,18 @@ class SlurmTarget:
         from compiler.targets.slurm.fields import findings
         from compiler.targets.slurm.groups import render_group
         from compiler.targets.slurm.lower import lower
-        from compiler.targets.slurm.native import render_native
+        from compiler.targets.slurm.native import (
+            is_heterogeneous,
+            render_heterogeneous,
+            render_native,
+        )
         from compiler.targets.slurm.pipelines import render_pipeline
 
         for member in job.members or (job,):
             diagnostics.extend(findings(member.task, member.resources, job.target))
         try:
+            if job.group is not None and job.members and is_heterogeneous(job.group):
+                return render_heterogeneous(job, diagnostics)
             if job.group is not None and job.members:
                 return (render_group(job, diagnostics),)
             if job.pipeline is not None and job.members:

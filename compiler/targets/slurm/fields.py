@@ -9,7 +9,7 @@ from compiler.diagnostics import Diagnostic, Span
 from compiler.diagnostics.codes.targets import FIELD_CHANGED, FIELD_IGNORED, FIELD_REFUSED
 from compiler.model import GitWorkdir, Group, Resources, TargetSpec, Task
 from compiler.targets.interface import SupportLevel
-from compiler.targets.slurm.native import conflicts
+from compiler.targets.slurm.native import conflicts, is_heterogeneous
 from compiler.targets.slurm.support import SUPPORT
 
 _CODES = {
@@ -49,7 +49,7 @@ def findings(task: Task, resources: Resources, target: TargetSpec) -> Iterator[D
 
 def of_whole(whole: object, target: TargetSpec) -> Iterator[Diagnostic]:
     """What stands against a group that does not stand against its tasks."""
-    if not isinstance(whole, Group):
+    if not isinstance(whole, Group) or is_heterogeneous(whole):
         return
     support = SUPPORT["group (kept script)"]
     for task in whole.tasks:

@@ -8,12 +8,12 @@ one says something else, that is said.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from compiler.diagnostics import Diagnostic, Diagnostics, Span
 from compiler.diagnostics.codes import slurm_native as codes
-from compiler.model import Resources, Task
+from compiler.model import Group, Resources, Task
 from compiler.rendering.artifact import Artifact
 from compiler.rendering.environment import render
 from compiler.rendering.filetree import NATIVE_SCRIPT
@@ -73,26 +73,58 @@ def render_native(job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
     return () if text is None else (artifact(job, text),)
 
 
-def native_text(job: Job, diagnostics: Diagnostics, *, job_name: str | None = None) -> str | None:
-    """The batch script around the kept one, None (and an error) where that cannot be taken."""
+def is_heterogeneous(group: Group) -> bool:
+    """Whether a group is one heterogeneous job with a script that is kept: the first task's,
+    which starts processes on the nodes of the others itself; those have demands and no `run`."""
+    first, *others = group.tasks
+    return (
+        first.native_script is not None
+        and group.primary_tasks == (first.name,)
+        and all(task.run is None and task.setup is None for task in others)
+        and all(task.native_script is None for task in others)
+    )
+
+
+def render_heterogeneous(job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
+    """The one script of a group for which `is_heterogeneous` holds."""
+    from compiler.targets.slurm.emit import artifact
+
+    first, *others = job.members
+    text = native_text(first, diagnostics, job_name=job.object_name, others=others)
+    return () if text is None else (artifact(job, text),)
+
+
+def native_text(
+    job: Job,
+    diagnostics: Diagnostics,
+    *,
+    job_name: str | None = None,
+    others: Sequence[Job] = (),
+) -> str | None:
+    """The batch script around the kept one, None (and an error) where that cannot be taken.
+
+    `others` are the further components of a heterogeneous job.
+    """
     text = _text(job, diagnostics)
     if text is None:
         return None
     settings = Settings(job)
     found = dict(_directives(job, settings, diagnostics, job_name or job.object_name))
-    diagnostics.extend(_differences(job, text, found))
+    if not others:
+        diagnostics.extend(_differences(job, text, found))
     from compiler.targets.slurm.lower import place_of, secrets_of
 
     where = place_of(job, settings)
     handed, files = secrets_of(job)
     data = {
         "directives": [directive(name, value) for name, value in found.items()],
+        "components": [list(_component(other, diagnostics)) for other in others],
         "base": where.base,
         "output_is_relative": where.is_relative,
         "run_folder": where.run_folder,
         "set_name": job.stack.set_name,
         "run_key": where.run_key,
-        "part": where.part,
+        "part": where.part if job.pipeline is not None else "",
         "writing": writing(text, '"$SCRIPT"'),
         "env": list(_env(job).items()),
         "arguments": job.task.native_arguments,
@@ -101,6 +133,14 @@ def native_text(job: Job, diagnostics: Diagnostics, *, job_name: str | None = No
         "has_secrets": bool(handed or files),
     }
     return render("slurm/native.sbatch.j2", data)
+
+
+def _component(job: Job, diagnostics: Diagnostics) -> Iterator[str]:
+    """The directives of a further component: sbatch hands the job's name on to it."""
+    found = dict(_directives(job, Settings(job), diagnostics, job.object_name))
+    for name, value in found.items():
+        if name != "job-name":
+            yield directive(name, value)
 
 
 def _text(job: Job, diagnostics: Diagnostics) -> str | None:

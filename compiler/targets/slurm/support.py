@@ -113,7 +113,7 @@ _TASK: Final = (
     Support(
         "group (kept script)",
         REFUSED,
-        "a script that is kept cannot be a component of a group's job",
+        "a script that is kept is the first task's, and all of the others have no `run`",
         "put its text into `run`",
     ),
     Support("group (joined later)", FULL, "a job of its own, cancelled when the group ends"),
