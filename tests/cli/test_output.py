@@ -146,14 +146,20 @@ def test_apply_and_destroy_print_their_plan_beside_the_json(ready):
     assert gone.json["kind"] == "applied"
 
 
-def test_a_failed_step_is_in_the_json_too(ready):
-    ready.write("out/slurm/alpha/demo-train-1/job.sbatch", "foreign\n")
+def test_a_failed_step_is_in_the_json_too(ready, monkeypatch):
+    from compiler.diagnostics import WorkFailed
+    from compiler.targets.directory import DirectoryDeployer
+
+    def fails(self, step, progress):
+        raise WorkFailed("the disk is full")
+
+    monkeypatch.setattr(DirectoryDeployer, "execute", fails)
     done = ready.run("apply", *STACK, "--auto-approve", "--format", "json", "-q")
     assert done.code == 1
     assert done.json["exit_code"] == 1
     [result] = done.json["results"]
     assert result["ok"] is False
-    assert "does not belong to set 'demo'" in result["error"]
+    assert result["error"] == "the disk is full"
 
 
 @pytest.mark.parametrize("format", ["json", "sarif", "github", "concise"])

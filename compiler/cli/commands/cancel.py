@@ -21,7 +21,9 @@ def command(names, stack_path, format) -> int:
     """
     from compiler.workflow import cancel
 
-    results = cancel(options.open_stack(stack_path), names)
+    stack = options.open_stack(stack_path)
+    with output.taking_long(f"ending {', '.join(names)}"):
+        results = cancel(stack, names)
     for said, error in results:
         if error is not None:
             click.echo(f"error: {said}: {error}", err=True)

@@ -21,7 +21,9 @@ def command(stack_path, format) -> int:
     """
     from compiler.workflow import unlock
 
-    answers = unlock(options.open_stack(stack_path))
+    stack = options.open_stack(stack_path)
+    with output.taking_long(f"unlocking {', '.join(stack.targets)}"):
+        answers = unlock(stack)
     for key, holder, error in answers:
         if error is not None:
             click.echo(f"error: {error}", err=True)

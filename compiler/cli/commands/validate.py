@@ -25,13 +25,14 @@ def command(paths, format, root, no_files, **overrides) -> int:
     """
     from compiler.workflow import validate
 
-    report = validate(
-        paths,
-        overrides=options.overrides_from(overrides),
-        environ=options.environ(),
-        root=root,
-        check_files=not no_files,
-    )
+    with output.taking_long(f"checking {', '.join(paths)}"):
+        report = validate(
+            paths,
+            overrides=options.overrides_from(overrides),
+            environ=options.environ(),
+            root=root,
+            check_files=not no_files,
+        )
     output.print_diagnostics(report.diagnostics, format, to_stdout=True)
     if format == "text":
         found = output.summary(report.diagnostics) or "no errors"
