@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,11 +14,30 @@ from compiler.cli.completing import complete_stacks, complete_targets, complete_
 if TYPE_CHECKING:
     from compiler.model import Overrides, Stack
 
+_REQUESTER = "triplane.requester"
+
 paths_argument = click.argument("paths", nargs=-1, metavar="[PATH]...")
 required_paths = click.argument("paths", nargs=-1, required=True, metavar="PATH...")
 
 
+def requester_option(command: Callable) -> Callable:
+    """Who asks; kept beside the command's own arguments, for `open_stack`."""
+
+    def keep(context: click.Context, _: click.Parameter, value: str | None) -> None:
+        context.meta[_REQUESTER] = value
+
+    return click.option(
+        "--requester",
+        metavar="NAME",
+        expose_value=False,
+        callback=keep,
+        help="Who asks, where jobs run under people's own accounts.  [default: the variable "
+        "that the stack names]",
+    )(command)
+
+
 def stack_option(command: Callable) -> Callable:
+    command = requester_option(command)
     return click.option(
         "--stack",
         "stack_path",
@@ -131,7 +151,23 @@ def open_stack(path: str, override_policy: Sequence[str] = ()) -> Stack:
     stack = load_stack(path, diagnostics)
     diagnostics.raise_if_errors()
     assert stack is not None
+    stack = replace(stack, requester=requester_for(stack))
     return letting_pass(stack, override_policy) if override_policy else stack
+
+
+def requester_given() -> str | None:
+    """The value of `--requester`."""
+    context = click.get_current_context(silent=True)
+    return context.meta.get(_REQUESTER) if context else None
+
+
+def requester_for(stack: Stack) -> str | None:
+    """Who asks: `--requester`, else the value of the variable that the stack names."""
+    return (
+        requester_given()
+        or (os.environ.get(stack.requester_env) if stack.requester_env else None)
+        or None
+    )
 
 
 def environ() -> Mapping[str, str]:

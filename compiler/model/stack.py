@@ -76,6 +76,7 @@ class Stack:
     workspace: str | None
     workspaces: Mapping[str, Mapping[str, Mapping[str, object]]]
     requester_env: str | None
+    requester: str | None = None
     origin: Origin = field(repr=False)
     let_pass: frozenset[str] = frozenset()
 

@@ -65,6 +65,8 @@ def plan_arguments(
     }
     if given:
         asked["overrides"] = given
+    if stack.requester:
+        asked["requester"] = stack.requester
     if stack.let_pass:
         asked["override_policy"] = sorted(stack.let_pass)
     return asked

@@ -56,7 +56,11 @@ def plan_destroy(
         stack=places.shown(stack.origin.document.source.path, stack),
         scope="destroy",
         inputs={},
-        arguments={"names": list(names), "delete_volumes": delete_volumes},
+        arguments={
+            "names": list(names),
+            "delete_volumes": delete_volumes,
+            **({"requester": stack.requester} if stack.requester else {}),
+        },
         noted={},
         works=tuple(sorted(works, key=lambda change: (change.work, change.target, change.run))),
         targets=world.targets,

@@ -61,6 +61,7 @@ def open_plan(
     assert stack is not None
     if stack.set_name != plan.set:
         raise PlanOutdated([f"the plan is of set {plan.set!r}, the stack's is {stack.set_name!r}"])
+    stack = replace(stack, requester=plan.arguments.get("requester"))
     if plan.scope == "destroy":
         return Opened(plan, stack, {})
     stack = places.with_base(stack, str(plan.arguments["root"]))

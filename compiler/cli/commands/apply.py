@@ -20,6 +20,7 @@ _PLANS = 4  # how often a world that does not stand still is planned for
     metavar="FILE",
     help="The stack file (a saved plan names its own).",
 )
+@options.requester_option
 @click.option("--auto-approve", is_flag=True, help="Do not ask before changing anything.")
 @click.option(
     "--wait",
@@ -149,6 +150,8 @@ def _require_no_flags(arguments) -> None:
         )
         if arguments[name]
     ]
+    if options.requester_given():
+        given.append("--requester")
     given += [flag for flag, name in _LISTS.items() if arguments[name]]
     if given:
         raise click.UsageError(

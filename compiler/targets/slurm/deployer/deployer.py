@@ -21,8 +21,9 @@ from compiler.targets.slurm.deployer import (
 )
 from compiler.targets.slurm.deployer.local import LocalTransport
 from compiler.targets.slurm.deployer.remote import Remote, decoded
+from compiler.targets.slurm.deployer.requester import CHECK, account_of
 from compiler.targets.slurm.deployer.ssh import SshTransport
-from compiler.targets.slurm.deployer.transport import Transport
+from compiler.targets.slurm.deployer.transport import Transport, as_account
 
 
 class SlurmDeployer:
@@ -35,9 +36,12 @@ class SlurmDeployer:
         self, stack: Stack, target: TargetSpec, transport: Transport | None = None
     ) -> None:
         self.target = target.key
-        self._transport = transport or transport_of(target)
+        account = account_of(stack, target)
+        self._transport = transport or transport_of(target, account)
         workdir = str(target.options.get("workdir") or "")
-        self._remote = Remote(target.key, stack.set_name, workdir, self._transport)
+        self._remote = Remote(
+            target.key, stack.set_name, workdir, self._transport, CHECK if account else ""
+        )
         self._accounting = target.options.get("accounting") is not False
         self._holder: bytes | None = None
 
@@ -113,10 +117,10 @@ class SlurmDeployer:
         return attach.execute(self._remote, run.record, command, streams, rank=rank)
 
 
-def transport_of(target: TargetSpec) -> Transport:
-    """How the stack says that the target is reached."""
+def transport_of(target: TargetSpec, account: str | None = None) -> Transport:
+    """How the stack says that the target is reached, and as whom."""
     if target.deployer is DeployerKind.LOCAL:
-        return LocalTransport(target.key)
+        return LocalTransport(target.key, (*as_account(account), "bash", "-s"))
     if target.deployer is DeployerKind.SSH:
-        return SshTransport(target.key, target.options)
+        return SshTransport(target.key, target.options, account)
     raise WorkFailed(f"{target.key}: `deployer: {target.deployer}` does not reach a Slurm cluster")

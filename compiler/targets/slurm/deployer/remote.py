@@ -27,17 +27,21 @@ def snippet(name: str) -> str:
 
 
 class Remote:
-    """The snippets on one login node, for one set below one base folder."""
+    """The snippets on one login node, for one set below one base folder; `before` is what each
+    of them begins with."""
 
-    def __init__(self, target: str, set_name: str, workdir: str, transport: Transport) -> None:
+    def __init__(
+        self, target: str, set_name: str, workdir: str, transport: Transport, before: str = ""
+    ) -> None:
         self.target = target
         self.set_name = set_name
         self.workdir = workdir
         self.transport = transport
+        self._before = before
 
     def call(self, name: str, *args: str, data: Data = b"") -> Answer:
         """Run a snippet that needs neither base nor set."""
-        result = self.transport.run(snippet(name), *args, data=data)
+        result = self.transport.run(self._before + snippet(name), *args, data=data)
         if result.code == 0:
             return Answer(result.text)
         words = result.stderr or f"{name} ended with exit code {result.code}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import logging
 import os
-import shlex
 import threading
 import weakref
 from collections.abc import Mapping
@@ -19,9 +18,9 @@ from typing import TYPE_CHECKING
 from compiler.diagnostics import TargetUnreachable
 from compiler.targets.interface import Streams
 from compiler.targets.slurm.deployer.transport import (
-    COMMAND,
     Data,
     Result,
+    command,
     feed,
     framed,
     not_started,
@@ -38,10 +37,14 @@ _KEEPALIVE_SECONDS = 30
 
 
 class SshTransport:
-    """Runs snippets on `host` (of `options`, else the target's key)."""
+    """Runs snippets on `host` (of `options`, else the target's key), as the login or as
+    `account`, which it may become through sudo."""
 
-    def __init__(self, target: str, options: Mapping[str, object]) -> None:
+    def __init__(
+        self, target: str, options: Mapping[str, object], account: str | None = None
+    ) -> None:
         self._target = target
+        self._account = account
         self._options = options
         self._connection: fabric.Connection | None = None
 
@@ -52,7 +55,7 @@ class SshTransport:
         try:
             channel = connection.create_session()
             try:
-                channel.exec_command(COMMAND)
+                channel.exec_command(command("bash", "-s", account=self._account))
                 errors: list[bytes] = []
                 streams = (
                     threading.Thread(
@@ -99,7 +102,7 @@ class SshTransport:
                     size = shutil.get_terminal_size()
                     term = os.environ.get("TERM", "vt100")
                     channel.get_pty(term, size.columns, size.lines)
-                channel.exec_command(f"exec bash {shlex.quote(script)}")
+                channel.exec_command(command("bash", script, account=self._account))
                 code = pump(channel, streams)
             finally:
                 channel.close()

@@ -14,7 +14,7 @@ from typing import Protocol
 
 from compiler.targets.interface import Streams
 
-COMMAND = "exec bash -s"
+_SUDO = ("sudo", "-n", "-H", "-u")
 
 # What login scripts print stands before this line.
 _MARK = b"--triplane--\n"
@@ -45,6 +45,16 @@ class Transport(Protocol):
         """Run the script at that path of the login node, connected to `streams`; its exit code."""
 
     def close(self) -> None: ...
+
+
+def command(*words: str, account: str | None = None) -> str:
+    """What the login shell, whichever it is, is told to become."""
+    return shlex.join(("exec", *as_account(account), *words))
+
+
+def as_account(account: str | None) -> tuple[str, ...]:
+    """The words before a command that is to run as another account."""
+    return () if account is None else (*_SUDO, account, "--")
 
 
 def framed(script: str, args: Iterable[str], data: Data) -> Iterator[bytes]:
