@@ -20,6 +20,7 @@ from compiler.migration.notes import note_of
 from compiler.migration.reading.command_line import CommandLine, read_command
 from compiler.migration.result import Entry, Migration, Note, Outcome, Status
 from compiler.migration.script import Script
+from compiler.migration.scrubbing import without
 from compiler.migration.settings import Settings
 from compiler.migration.several import joined
 from compiler.migration.shell.body import Command, Context
@@ -97,7 +98,9 @@ def as_pipeline(script: Script, chain: Chain, look: Look, write: Writer) -> Migr
     text = f"it submits {len(parts)} scripts, each when the one before it has succeeded"
     notes = (note_of(codes.CHAIN, None, text, ""), *chain.preparing)
     header = {"name": task_name(PurePosixPath(script.path).stem)}
-    return joined(replace(whole, notes=notes), header, header_comments(script), parts)
+    values = [secret.value for secret in script.secrets]
+    comments = [without(line, values) for line in header_comments(script)]
+    return joined(replace(whole, notes=notes), header, comments, parts)
 
 
 def _note(command: Command, text: str) -> Note:
@@ -114,12 +117,18 @@ def _depends(word: Word) -> re.Match[str] | None:
 
 def _other_commands(script: Script) -> Iterator[Note]:
     """What the driver does besides; a pipeline has no place for it."""
+    for assignment in script.body.assignments:
+        if assignment.exported:
+            text = f"`{assignment.name}` is handed to the jobs: put it into their `envs`"
+            yield note_of(codes.CHAIN, assignment.line, text)
     for command in script.body.commands:
         name = command.name
         if name == "sbatch" or name in _HARMLESS or name in _PREPARING:
             if name == "sbatch" and command.contexts - _PLAIN:
                 where = ", ".join(sorted(command.contexts - _PLAIN))
                 yield _note(command, f"sbatch is called in a {where}")
+            if name == "sbatch" and command.assignments:
+                yield _note(command, f"`{command.assignments[0]}` is set for this job alone")
         elif not (name in ("cd", "dirname") and _is_own_folder(command)):
             yield _note(command, f"`{_shown(command)}` is called as well")
 

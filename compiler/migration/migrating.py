@@ -123,7 +123,8 @@ def _chain(script: Script, chain: Chain, table: OptionTable, look: Look) -> Migr
     def write(data: bytes, path: str, settings: Settings) -> Migration:
         return migrate(data, path, settings, table)
 
-    return as_pipeline(script, chain, look, write)
+    found = as_pipeline(script, chain, look, write)
+    return scrub(found, [secret.value for secret in script.secrets])
 
 
 def _migrated(script: Script, runs: bool = True) -> Migration:

@@ -29,6 +29,33 @@ srun -n 2 bash -c 'echo "rank $SLURM_PROCID has ${HF_TOKEN:+a token of ${#HF_TOK
 exit 4
 """
 
+HETEROGENEOUS = """\
+#!/bin/bash
+#SBATCH --job-name=coupled --partition=cpu --time=5 --ntasks=1 --output=coupled.txt
+#SBATCH hetjob
+#SBATCH --ntasks=2 --partition=gpu --constraint=h100
+srun --het-group=0 bash -c 'echo "server $SLURM_PROCID"'
+srun --het-group=1 bash -c 'echo "client $SLURM_PROCID of $SLURM_NTASKS"' | sort
+echo "size $SLURM_HET_SIZE of $SLURM_JOB_NAME with $1"
+exit 3
+"""
+DRIVER = """\
+#!/bin/bash
+first=$(sbatch --parsable first.sh 7)
+sbatch --dependency=afterok:$first second.sh
+"""
+FIRST = """\
+#!/bin/bash
+#SBATCH --partition=cpu --time=5
+sleep 2
+echo "first $1" >>chain.txt
+"""
+SECOND = """\
+#!/bin/bash
+#SBATCH --partition=cpu --time=5 --ntasks=2 --output=/dev/null
+srun -n 2 bash -c 'echo "second $SLURM_PROCID"' | sort >>chain.txt
+"""
+
 
 @pytest.fixture
 def project(slurm_site: SlurmSite, tmp_path: Path, request: pytest.FixtureRequest) -> Project:
@@ -69,3 +96,27 @@ def test_a_secret_is_handed_over_and_the_exit_code_comes_back(project: Project):
     ]
     folder = project.run_folder("train")
     assert "0123456789" not in (folder / "job.sbatch").read_text()
+
+
+def test_a_heterogeneous_job_is_one_run(project: Project):
+    _migrate(project, "coupled.sh", HETEROGENEOUS, "seven")
+    project.apply()
+    found = project.until("coupled", seconds=120)
+    assert (found.state, found.exit_code) == (RunState.FAILED, 3)
+    said = (project.site.home("alice") / "coupled.txt").read_text().splitlines()
+    assert said == [
+        *("server 0", "client 0 of 2", "client 1 of 2"),
+        "size 2 of coupled with seven",
+    ]
+
+
+def test_a_chain_runs_in_turn(project: Project):
+    for name, text in (("go.sh", DRIVER), ("first.sh", FIRST), ("second.sh", SECOND)):
+        (project.folder / name).write_text(text)
+    home = project.site.home("alice")
+    words = ["migrate", "go.sh", "--out", "tasks", "--submit-dir", str(home)]
+    done = project.triplane(*words, stack=False)
+    assert done.code == 0, done.text
+    project.apply()
+    assert project.until("go", seconds=120).state is RunState.SUCCEEDED
+    assert (home / "chain.txt").read_text() == "first 7\nsecond 0\nsecond 1\n"

@@ -101,3 +101,28 @@ def test_moved_to_pods(project: Project):
     logs = project.triplane("logs", "meet", "--no-follow")
     assert logs.code == 0, logs.text
     _met([line.partition(") ")[2] for line in logs.out.splitlines()])
+
+
+PROCESSES = """\
+#!/bin/bash
+#SBATCH --job-name=processes --nodes=2 --ntasks-per-node=2
+export HEAD=$(scontrol show hostnames "$SLURM_JOB_NODELIST" | head -n 1)
+srun --kill-on-bad-exit bash -c 'echo "task $SLURM_PROCID/$SLURM_NTASKS $SLURM_NODEID $HEAD"'
+"""
+
+
+@pytest.mark.long
+@pytest.mark.kubernetes
+def test_processes_of_two_pods(project: Project):
+    found = migrate_script(PROCESSES.encode(), "p.sh", migration_settings(target="kubernetes"))
+    assert found.status is Status.TRANSLATED and found.yaml is not None
+    (project.folder / "tasks" / "processes.yaml").write_text(found.yaml)
+    done = project.triplane("apply", "--auto-approve")
+    assert done.code == 0, done.text
+    assert project.until("processes", seconds=180).state is RunState.SUCCEEDED
+    logs = project.triplane("logs", "processes", "--no-follow")
+    said = sorted(line.partition(") ")[2] for line in logs.out.splitlines() if "task " in line)
+    assert [line.split()[1:3] for line in said] == [
+        *(["0/4", "0"], ["1/4", "0"], ["2/4", "1"], ["3/4", "1"]),
+    ]
+    assert len({line.split()[3] for line in said}) == 1

@@ -79,6 +79,8 @@ NO_CHAINS = {
     "condition": ([FIRST, "if true; then sbatch -d afterok:$one b.sh; fi"], "in a condition"),
     "argument": ([FIRST, "sbatch -d afterok:$one b.sh $HOME"], "known only when"),
     "another-command": ([FIRST, "make", "sbatch -d afterok:$one b.sh"], "`make` is called"),
+    "exported": (["export MODE=fast", FIRST, "sbatch -d afterok:$one b.sh"], "`MODE` is handed"),
+    "for-one-job": ([FIRST, "MODE=fast sbatch -d afterok:$one b.sh"], "`MODE` is set"),
     "missing": ([FIRST, "sbatch -d afterok:$one c.sh"], "`c.sh` is not there"),
     "refused": ([FIRST, "sbatch -d afterok:$one empty.sh"], "cannot become a task"),
     "secret": ([FIRST, "sbatch -d afterok:$one secret.sh"], "holds a secret"),
@@ -142,3 +144,10 @@ def test_the_summary_counts_what_the_check_found(folder: Path):
     }
     assert summary.data()["scripts_by_check"] == {"equal": 4, "weaker": 1}
     assert "compared with the script\n  equal              4\n  weaker" in summary.text()
+
+
+def test_no_secret_of_a_driver_is_written(folder: Path):
+    token = "hf_abcdefghijklmnopqrstuvwxyz0123456"
+    found = _driver(folder, f"# token {token}", FIRST, "sbatch -d afterok:$one b.sh")
+    assert found.yaml is not None and token not in found.yaml
+    assert all(token not in note.message for note in found.notes)
