@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from tests.kubernetes.goldens import prepare, rendered, send
+from tests.kubernetes.goldens import prepare, rendered, secrets_of, send
 from tests.kubernetes_site import KubernetesSite, path_of
 
 _RANK = "batch.kubernetes.io/job-completion-index"
@@ -79,52 +79,62 @@ class Ended:
 
 @dataclass
 class GoldenRuns:
-    """All of them at once, each in a namespace of its own."""
+    """All of them at once, in as few namespaces as their names allow."""
 
     site: KubernetesSite
-    places: Mapping[str, str] = field(default_factory=dict)
+    jobs: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     _ended: dict[str, Ended] = field(default_factory=dict)
 
     def start(self) -> None:
         mark = uuid.uuid4().hex[:5]
-        self.places = {
-            place: self.site.namespace(f"golden-{mark}-{index}", real=True)
-            for index, place in enumerate([*RUNS, ODD_VALUES, FAILS])
-        }
-        for place, namespace in self.places.items():
-            objects = rendered(place).objects(namespace)
+        taken: list[set[str]] = []
+        begun: dict[str, tuple[str, str]] = {}
+        for place in (*RUNS, ODD_VALUES, FAILS):
+            job = rendered(place)
+            bodies = job.objects("")
+            names = {body["metadata"]["name"] for body in bodies} | secrets_of(bodies[-1]).keys()
+            at = next((at for at, used in enumerate(taken) if not used & names), len(taken))
+            namespace = f"golden-{mark}-{at}"
+            if at == len(taken):
+                taken.append(set())
+                self.site.namespace(namespace, real=True)
+            taken[at] |= names
+            objects = job.objects(namespace)
             prepare(self.site.api, namespace, objects[-1])
             for body in objects:
                 send(self.site.api, body)
+            begun[place] = namespace, objects[-1]["metadata"]["name"]
+        self.jobs = begun
 
     def ended(self, place: str, seconds: float = 200) -> Ended:
         """Wait for one of them. AssertionError if it does not end in time."""
         deadline = time.monotonic() + seconds
         while place not in self._ended:
-            condition = _condition(self.site, self.places[place])
+            condition = _condition(self.site, *self.jobs[place])
             if condition:
-                self._ended[place] = _read(self.site, self.places[place], condition)
+                self._ended[place] = _read(self.site, *self.jobs[place], condition)
                 break
             assert time.monotonic() < deadline, f"{place} did not end in {seconds} s"
             time.sleep(0.5)
         return self._ended[place]
 
     def clean(self) -> None:
-        for namespace in self.places.values():
+        for namespace in sorted({namespace for namespace, _ in self.jobs.values()}):
             self.site.api.delete("v1", "Namespace", namespace)
 
 
-def _condition(site: KubernetesSite, namespace: str) -> str:
-    job = site.api.items("batch/v1", "Job", namespace)[0]
+def _condition(site: KubernetesSite, namespace: str, name: str) -> str:
+    job = site.api.get("batch/v1", "Job", name, namespace)
     for item in job["status"].get("conditions", ()):
         if item["type"] in ("Complete", "Failed") and item["status"] == "True":
             return item["type"]
     return ""
 
 
-def _read(site: KubernetesSite, namespace: str, condition: str) -> Ended:
+def _read(site: KubernetesSite, namespace: str, name: str, condition: str) -> Ended:
     output, addresses = {}, {}
-    for pod in site.api.items("v1", "Pod", namespace):
+    label = f"batch.kubernetes.io/job-name={name}"
+    for pod in site.api.items("v1", "Pod", namespace, label):
         rank = int(pod["metadata"]["labels"][_RANK])
         path = path_of("v1", "Pod", pod["metadata"]["name"], namespace)
         output[rank] = site.api.text("GET", f"{path}/log").rstrip("\n")

@@ -64,8 +64,8 @@ def send(api: Api, body: dict, *, dry: bool = False) -> dict:
     return api.call("PATCH", path, body, "application/apply-patch+yaml", **query)
 
 
-def prepare(api: Api, namespace: str, job: dict) -> None:
-    """Make what a Job expects to be there: secrets, a service account, a priority class."""
+def secrets_of(job: dict) -> dict[str, dict[str, str]]:
+    """The Secrets that a Job expects to be there, with values for all their keys."""
     spec = job["spec"]["template"]["spec"]
     wanted: dict[str, dict[str, str]] = {}
     for item in spec["containers"][0].get("env", ()):
@@ -75,7 +75,13 @@ def prepare(api: Api, namespace: str, job: dict) -> None:
         for item in volume.get("secret", {}).get("items", ()):
             keys = wanted.setdefault(volume["secret"]["secretName"], {})
             keys[item["key"]] = f"value of {item['key']}"
-    for name, data in wanted.items():
+    return wanted
+
+
+def prepare(api: Api, namespace: str, job: dict) -> None:
+    """Make what a Job expects to be there: secrets, a service account, a priority class."""
+    spec = job["spec"]["template"]["spec"]
+    for name, data in secrets_of(job).items():
         meta = {"name": name, "namespace": namespace}
         api.apply({"apiVersion": "v1", "kind": "Secret", "metadata": meta, "stringData": data})
     if name := spec.get("serviceAccountName"):

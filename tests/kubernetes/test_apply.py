@@ -231,6 +231,7 @@ def test_a_denied_object_is_an_error_of_the_plan(project: Project):
         denied = project.api.until("policy", lambda: _denied(project))
         assert "kubernetes-admission-denied" in denied
         assert "images must be pinned" in denied
+        assert "tasks/train.yaml:1:1" in denied
     finally:
         project.api.delete(group, "ValidatingAdmissionPolicyBinding", project.name)
         project.api.delete(group, "ValidatingAdmissionPolicy", project.name)

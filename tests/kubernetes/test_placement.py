@@ -56,3 +56,18 @@ def test_what_no_node_can_hold_stays_pending_with_the_schedulers_reason(project:
     assert found.detail.startswith("rank 0: Unschedulable: 0/")
     assert "nodes are available" in found.detail
     assert project.plan()["train"].action is Action.NOOP
+
+
+def test_pods_that_a_quota_refuses_are_what_status_tells(project: Project):
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "small", "namespace": project.namespace},
+        "spec": {"hard": {"requests.cpu": "1"}},
+    }
+    project.api.apply(quota)
+    project.task("train", resources={"cpus": 4, "memory": 1})
+    project.apply()
+    found = project.until("train", RunState.PENDING, detail="exceeded quota: small")
+    assert "requests.cpu=4" in found.detail
+    assert project.plan()["train"].action is Action.NOOP

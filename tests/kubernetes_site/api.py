@@ -15,6 +15,7 @@ _KINDS = {
     "NetworkPolicy": "networkpolicies",
     "PriorityClass": "priorityclasses",
     "StorageClass": "storageclasses",
+    "Ingress": "ingresses",
     "MutatingAdmissionPolicy": "mutatingadmissionpolicies",
     "ValidatingAdmissionPolicy": "validatingadmissionpolicies",
 }
@@ -28,6 +29,8 @@ _CLUSTER_WIDE = frozenset(
         "ResourceFlavor",
         "ClusterQueue",
         "PriorityClass",
+        "StorageClass",
+        "PersistentVolume",
         "WorkloadPriorityClass",
         "MutatingWebhookConfiguration",
         "ValidatingWebhookConfiguration",

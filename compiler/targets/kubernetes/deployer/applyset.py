@@ -26,6 +26,8 @@ class ApplySet:
     def __init__(self, client: Client, kinds: Kinds, set_name: str, namespace: str) -> None:
         self._client, self._kinds = client, kinds
         self._set = set_name
+        # what the parent is known to name; only whoever has the set's lock includes anything
+        self._named: set[tuple[str, str]] = set()
         self._ref = Ref("v1", "ConfigMap", namespace, f"triplane-{names.dns_label(set_name)}")
 
     @property
@@ -41,6 +43,9 @@ class ApplySet:
         Raise WorkFailed if the parent is another tool's.
         """
         objects = tuple(objects)
+        named = {(item.group_kind, item.namespace) for item in objects}
+        if named <= self._named:
+            return
         path = self._kinds.path(self._ref)
         there = self._client.find(path)
         annotations = (there or {}).get("metadata", {}).get("annotations") or {}
@@ -59,6 +64,7 @@ class ApplySet:
             _NAMESPACES: ",".join(sorted(spaces)),
         }
         if there is not None and all(annotations.get(key, "") == wanted[key] for key in wanted):
+            self._named |= named
             return
         body = {
             "apiVersion": "v1",
@@ -75,6 +81,7 @@ class ApplySet:
             },
         }
         self._client.call("PATCH", path, body, APPLY, fieldManager=MANAGER)
+        self._named |= named
 
 
 def _listed(text: str | None) -> set[str]:

@@ -60,7 +60,11 @@ def _pod(cluster: Cluster, record: Record, rank: int) -> Mapping[str, Any]:
         raise WorkFailed(f"{cluster.target}: run {record.run} of {record.work} {state}")
     ran = workload_of(seen.stored.objects)
     assert ran is not None  # only what runs is live
-    pods = [pod for pod in pods_of(cluster, ran) if rank_of(pod) == rank]
+    pods = pods_of(cluster, ran, record)
+    if ran.kind == "Deployment":  # its replicas have no order but that of their names
+        pods = sorted(filter(_runs, pods), key=lambda pod: pod["metadata"]["name"])[rank:][:1]
+    else:
+        pods = [pod for pod in pods if rank_of(pod) == rank]
     running = [pod for pod in pods if _runs(pod)]
     if running:
         return running[-1]

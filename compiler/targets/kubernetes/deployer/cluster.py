@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, TypeVar
 
 from compiler.model import Stack, TargetSpec, names
 from compiler.model.config import scoped
@@ -17,6 +18,10 @@ from compiler.targets.kubernetes.metadata import SET_LABEL
 
 _KUEUE_VERSIONS = ("kueue.x-k8s.io/v1beta2", "kueue.x-k8s.io/v1beta1")
 _LABEL_LIMIT = 63
+_AT_ONCE = 6  # requests; the client holds eight connections
+
+Item = TypeVar("Item")
+Answer = TypeVar("Answer")
 
 
 class Cluster:
@@ -33,6 +38,16 @@ class Cluster:
         )
         self._configured = str(configured) if configured else None
         self._parts: tuple[Records, ApplySet, Lock] | None = None
+
+    def together(self, ask: Callable[[Item], Answer], items: Iterable[Item]) -> list[Answer]:
+        """`ask` of every item, several at a time; answers in order. The first error is raised
+        once all have answered."""
+        items = tuple(items)
+        if len(items) < 2:
+            return [ask(item) for item in items]
+        with ThreadPoolExecutor(max_workers=_AT_ONCE) as pool:
+            begun = [pool.submit(ask, item) for item in items]
+        return [item.result() for item in begun]
 
     @property
     def home(self) -> str:

@@ -15,7 +15,7 @@ from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.kinds import Ref
 from compiler.targets.kubernetes.deployer.records import Stored
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
-from compiler.targets.kubernetes.deployer.workloads import is_workload
+from compiler.targets.kubernetes.deployer.workloads import CLAIM, is_workload
 
 # The grace period of the pods is a minute, and a node may take its time.
 GONE_WITHIN_SECONDS = 300
@@ -49,12 +49,13 @@ def end_run(
 
 
 def remove(cluster: Cluster, refs: Iterable[Ref], progress: Progress) -> None:
-    """Delete objects and return when they, and the pods of what runs, are gone."""
+    """Delete objects and return when they, the pods of what runs and claims are gone."""
     waited = []
     for ref in refs:
         if not _is_ours(cluster, ref):
             continue
         progress(f"delete {ref.address}")
+        is_waited = is_workload(ref) or ref.kind == CLAIM
         policy = "Foreground" if is_workload(ref) else "Background"
         try:
             cluster.client.call("DELETE", cluster.kinds.path(ref), {"propagationPolicy": policy})
@@ -62,7 +63,7 @@ def remove(cluster: Cluster, refs: Iterable[Ref], progress: Progress) -> None:
             if error.status != 404:
                 raise
             continue
-        if is_workload(ref):
+        if is_waited:
             waited.append(ref)
     deadline = time.monotonic() + GONE_WITHIN_SECONDS
     for ref in waited:

@@ -7,29 +7,25 @@ nothing, and a Job of the run's name is the run's Job.
 
 from __future__ import annotations
 
-import base64
 import dataclasses
-from collections.abc import Iterable, Mapping
-from typing import Any
-
-import yaml
 
 from compiler.diagnostics import PlanOutdated, WorkFailed
-from compiler.diagnostics.codes.kubernetes_deploy import OWNED
-from compiler.model import names
-from compiler.planning.records import Record, Stage
+from compiler.planning.records import Lifecycle, Record, Stage
 from compiler.planning.states import REMOVED, ObservedRun, RunState
-from compiler.rendering.artifact import Artifact
 from compiler.targets.interface import Progress, Step
-from compiler.targets.kubernetes.deployer import ending, owned
-from compiler.targets.kubernetes.deployer.client import APPLY, MANAGER
+from compiler.targets.kubernetes.deployer import ending, owned, pending, rollout
 from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.kinds import Ref
+from compiler.targets.kubernetes.deployer.objects import (
+    Body,
+    bodies,
+    hand_over,
+    require_ours,
+    secret_name,
+    send,
+)
 from compiler.targets.kubernetes.deployer.records import Stored
 from compiler.targets.kubernetes.deployer.workloads import is_workload, workload_of
-from compiler.targets.kubernetes.metadata import MANAGED_BY, SET_LABEL, WORK_LABEL
-
-_Body = dict[str, Any]
 
 
 def execute(cluster: Cluster, step: Step, progress: Progress) -> Record:
@@ -37,6 +33,8 @@ def execute(cluster: Cluster, step: Step, progress: Progress) -> Record:
     match step.action:
         case "create":
             return _create(cluster, step, progress, None)
+        case "replace" if _keeps_number(step):
+            return rollout.replace(cluster, step, progress)
         case "replace":
             return _create(cluster, step, progress, step.previous)
         case "update":
@@ -46,43 +44,8 @@ def execute(cluster: Cluster, step: Step, progress: Progress) -> Record:
     raise WorkFailed(f"{cluster.target}: a run cannot be {step.action!r} on Kubernetes")
 
 
-def bodies(cluster: Cluster, artifacts: Iterable[Artifact]) -> list[tuple[Ref, _Body]]:
-    """The objects as they are sent: with their namespace, and marked as members of the set."""
-    found = []
-    for artifact in artifacts:
-        body = yaml.load(artifact.text, Loader=_Loader)
-        ref = Ref.of(body, cluster.home, artifact.path)
-        meta = body["metadata"]
-        meta["namespace"] = ref.namespace
-        meta["labels"] = {**(meta.get("labels") or {}), owned.PART_OF: cluster.inventory.id}
-        found.append((ref, body))
-    return found
-
-
-def send(cluster: Cluster, ref: Ref, body: _Body, *, dry: bool = False, force: bool = False):
-    """Apply one object; the answer is the object as it then is (or would be)."""
-    query = {"fieldManager": MANAGER, "fieldValidation": "Strict"}
-    if dry:
-        query["dryRun"] = "All"
-    if force:
-        query["force"] = "true"
-    return cluster.client.call("PATCH", cluster.kinds.path(ref), body, APPLY, **query)
-
-
-def require_ours(cluster: Cluster, ref: Ref) -> _Body | None:
-    """The live object, None for none. Raise WorkFailed if it is somebody else's."""
-    there = cluster.client.find(cluster.kinds.path(ref))
-    if there is None:
-        return None
-    labels = there["metadata"].get("labels") or {}
-    if labels.get(owned.PART_OF) == cluster.inventory.id:
-        return there
-    owner = labels.get(SET_LABEL) or labels.get(owned.PART_OF)
-    who = f"set {owner!r}" if labels.get(SET_LABEL) else owner
-    who = who or ", ".join(owned.other_managers(there)) or "somebody else"
-    words = f"{ref.address} in namespace {ref.namespace} exists and belongs to {who}"
-    said = OWNED.at(None, words, target=cluster.target)
-    raise WorkFailed(f"{cluster.target}: {words}", diagnostics=(said,))
+def _keeps_number(step: Step) -> bool:
+    return step.previous is not None and step.previous.record.run == step.record.run
 
 
 def _create(
@@ -90,7 +53,8 @@ def _create(
 ) -> Record:
     objects = bodies(cluster, step.artifacts)
     refs = [ref for ref, _ in objects]
-    if workload_of(refs) is None:
+    main = workload_of(refs)
+    if main is None:
         raise WorkFailed(f"{cluster.target}: nothing of {step.record.run_key} would run")
     stored = _reserve(cluster, step.record, refs, progress)
     if stored.record.stage is not Stage.INTENT:
@@ -99,18 +63,22 @@ def _create(
         _make_way(cluster, step, previous, progress)
     _clear_abandoned(cluster, step.record, progress)
     cluster.inventory.include(refs)
-    for ref in refs:
-        require_ours(cluster, ref)
-    _hand_over(cluster, step, refs, progress)
-    digests, identity = {}, None
-    for ref, body in objects:
-        progress(f"apply {ref.address}")
-        answer = send(cluster, ref, body)
-        digests[ref.path] = owned.digest(owned.canonical(answer))
-        if is_workload(ref):
-            identity = answer["metadata"]["uid"]
+    cluster.together(lambda ref: require_ours(cluster, ref), refs)
+    hand_over(cluster, step, refs, progress)
+
+    def apply(item: tuple[Ref, Body]) -> tuple[Ref, Body]:
+        progress(f"apply {item[0].address}")
+        return item[0], send(cluster, *item)
+
+    # what runs comes last: all that it needs is there then
+    answers = cluster.together(apply, (item for item in objects if item[0] != main))
+    answers += [apply(item) for item in objects if item[0] == main]
     created = dataclasses.replace(
-        step.record, stage=Stage.CREATED, identity=identity, outcome=None, files=digests
+        step.record,
+        stage=Stage.CREATED,
+        identity=answers[-1][1]["metadata"]["uid"],
+        outcome=None,
+        files={ref.path: owned.digest(owned.canonical(answer)) for ref, answer in answers},
     )
     return cluster.records.write(stored, created, refs).record
 
@@ -154,62 +122,30 @@ def _make_way(cluster: Cluster, step: Step, previous: ObservedRun, progress: Pro
 
 
 def _clear_abandoned(cluster: Cluster, record: Record, progress: Progress) -> None:
-    """Remove what applies that were killed left of runs whose Job they never made."""
-    for item in cluster.records.all():
-        is_older = item.record.work == record.work and item.record.run < record.run
-        if not is_older or item.record.stage is not Stage.INTENT or item.record.identity:
-            continue
-        seen = ending.one(cluster, item.record.work, item.record.run)
-        if seen is not None and not seen.verdict.submitted:
-            ending.remove_run(cluster, seen.stored, item.record.plan, progress)
-
-
-def _hand_over(cluster: Cluster, step: Step, refs: list[Ref], progress: Progress) -> None:
-    """The Secret with the values of this apply, beside the Job; outside every record."""
-    if not step.secret_values:
+    """Remove what applies that were killed left of runs that are not there: their Job was never
+    made, or cancelled to make way."""
+    if record.run == 1:
         return
-    namespace = next(ref.namespace for ref in refs if is_workload(ref))
-    name = _secret_name(cluster, step.record)
-    ref = Ref("v1", "Secret", namespace, name)
-    require_ours(cluster, ref)
-    body = {
-        "apiVersion": "v1",
-        "kind": "Secret",
-        "metadata": {
-            "name": name,
-            "namespace": namespace,
-            "labels": {
-                MANAGED_BY: "triplane",
-                SET_LABEL: names.cut(cluster.set_name, 63),
-                WORK_LABEL: names.cut(step.record.work, 63),
-                owned.PART_OF: cluster.inventory.id,
-            },
-        },
-        "data": _encoded(step.secret_values),
-    }
-    progress(f"hand over {ref.address}")
-    cluster.inventory.include([*refs, ref])
-    send(cluster, ref, body, force=True)
-
-
-def _encoded(values: Mapping[str, str]) -> dict[str, str]:
-    return {
-        name: base64.b64encode(value.encode()).decode() for name, value in sorted(values.items())
-    }
-
-
-def _secret_name(cluster: Cluster, record: Record) -> str:
-    return f"{names.work_label(cluster.set_name, record.work)}-secrets"
+    for item in cluster.records.all():
+        if item.record.work != record.work or item.record.run >= record.run:
+            continue
+        if item.record.stage is Stage.INTENT and not item.record.identity:
+            seen = ending.one(cluster, item.record.work, item.record.run)
+            if seen is not None and not seen.verdict.submitted:
+                ending.remove_run(cluster, seen.stored, item.record.plan, progress)
+        elif item.record.outcome == RunState.CANCELLED and item.objects:
+            ending.remove(cluster, item.objects, progress)
+            cluster.records.write(item, dataclasses.replace(item.record, files={}), ())
 
 
 def _update(cluster: Cluster, step: Step, progress: Progress) -> Record:
     """Change a waiting run to the new task, or put back what was changed by hand on a live one;
     the plan has shown what that is."""
-    from compiler.targets.kubernetes.deployer import pending
-
     stored = cluster.records.find(step.record.work, step.record.run)
     if stored is None:
         raise PlanOutdated([f"{cluster.target}: {step.record.run_key} is no longer recorded"])
+    if step.record.lifecycle is not Lifecycle.RUN:
+        return rollout.update(cluster, step, stored, progress)
     if step.fields:
         return pending.update(cluster, step, stored, progress)
     objects = bodies(cluster, step.artifacts)
@@ -256,11 +192,8 @@ def _delete(cluster: Cluster, step: Step, progress: Progress) -> Record:
     ]
     if not still:
         namespaces = {ref.namespace for ref in seen.stored.objects} or {cluster.home}
-        name = _secret_name(cluster, step.record)
+        name = secret_name(cluster, step.record)
         ending.remove(
             cluster, [Ref("v1", "Secret", item, name) for item in sorted(namespaces)], progress
         )
     return record
-
-
-_Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)

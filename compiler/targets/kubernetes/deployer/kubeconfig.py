@@ -89,8 +89,8 @@ def _run_plugin(target: str, plugin: Mapping[str, Any]) -> Mapping[str, Any]:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise TargetUnreachable(target, f"{command[0]}: {error}") from None
     if done.returncode:
-        words = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
-        raise TargetUnreachable(target, f"{command[0]} gives no credentials: {words[0]}")
+        said = done.stderr.strip().splitlines()[-1:] or [f"exit code {done.returncode}"]
+        raise TargetUnreachable(target, f"{command[0]} gives no credentials: {said[0]}")
     try:
         return json.loads(done.stdout)["status"]
     except (ValueError, KeyError, TypeError):

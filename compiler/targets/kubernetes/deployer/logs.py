@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from compiler.diagnostics import TriplaneError, WorkFailed
+from compiler.model import names
 from compiler.planning.records import Record
 from compiler.targets.kubernetes.deployer import ending
 from compiler.targets.kubernetes.deployer.cluster import Cluster
@@ -16,12 +17,13 @@ from compiler.targets.kubernetes.deployer.kinds import Ref
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
 from compiler.targets.kubernetes.deployer.workloads import (
     Workload,
+    is_workload,
     member_of,
     pod_selector,
     rank_of,
+    who,
     workload_of,
 )
-from compiler.targets.kubernetes.jobset import SINGLE
 from compiler.targets.kubernetes.pod_config import CONTAINER
 
 POLL_SECONDS = 1.0
@@ -29,18 +31,18 @@ POLL_SECONDS = 1.0
 
 def lines(cluster: Cluster, record: Record, *, follow: bool, tail: int | None) -> Iterator[str]:
     """Lines without their ends; with several ranks those of rank N begin with `(rank N) `, in a
-    group with `(task, rank N) `.
+    group with `(task rank N) `, of a service with `(replica NAME) `.
 
     `tail` counts the lines of each rank. With `follow`, ends when the run has ended.
     """
     seen = ending.one(cluster, record.work, record.run)
     ran = workload_of(seen.stored.objects) if seen else None
-    if ran is None:
+    if ran is None or not is_workload(ran):
         raise WorkFailed(f"{cluster.target}: nothing is left of {record.run_key} to read")
     there = cluster.client.find(cluster.kinds.path(ran))
-    several = there is None or Workload.of(there).ranks > 1
+    several = there is None or ran.kind == "Deployment" or Workload.of(there).ranks > 1
     if not follow:
-        for pod in pods_of(cluster, ran):
+        for pod in pods_of(cluster, ran, record):
             for line in _of_pod(cluster, pod, follow=False, tail=tail):
                 yield _prefix(pod, several) + line
         return
@@ -63,7 +65,7 @@ def _followed(
 
     ended = False
     while True:
-        for pod in pods_of(cluster, ran):
+        for pod in pods_of(cluster, ran, record):
             name = pod["metadata"]["name"]
             if name not in readers and _can_be_read(pod):
                 readers[name] = threading.Thread(target=read, args=(pod,), daemon=True)
@@ -85,10 +87,11 @@ def _followed(
         ended = seen is None or not seen.verdict.state.is_live
 
 
-def pods_of(cluster: Cluster, ran: Ref) -> list[dict[str, Any]]:
+def pods_of(cluster: Cluster, ran: Ref, record: Record) -> list[dict[str, Any]]:
     """The pods of a run that are there, by member and rank; of a rank the oldest first."""
     path = cluster.kinds.collection("v1", "Pod", ran.namespace)
-    found = cluster.client.items(path, labelSelector=pod_selector(ran))
+    selector = f"{cluster.selector},{pod_selector(ran, names.cut(record.work, 63))}"
+    found = cluster.client.items(path, labelSelector=selector)
     return sorted(
         found,
         key=lambda pod: (member_of(pod), rank_of(pod), pod["metadata"]["creationTimestamp"]),
@@ -127,9 +130,7 @@ def _of_pod(
 
 
 def _prefix(pod: Mapping[str, Any], several: bool) -> str:
-    member = member_of(pod)
-    who = f"{member}, " if member not in ("", SINGLE) else ""
-    return f"({who}rank {rank_of(pod)}) " if several else ""
+    return f"({who(pod)}) " if several else ""
 
 
 def _text(line: bytes) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from compiler.model import names
-from compiler.planning.records import Record, Stage
+from compiler.planning.records import Lifecycle, Record, Stage
 from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.kinds import Ref
 from compiler.targets.kubernetes.deployer.owned import PART_OF
@@ -22,6 +22,7 @@ from compiler.targets.kubernetes.metadata import (
 )
 
 _OTHERS = ("ConfigMap", "Service")
+_MORE = ((API_VERSION, "JobSet"), ("apps/v1", "Deployment"))
 
 
 def restored(cluster: Cluster, stored: Iterable[Stored]) -> Iterator[Stored]:
@@ -78,13 +79,14 @@ def _record(cluster: Cluster, work: str, run: int, name: str) -> Record:
 
 
 def _workloads(cluster: Cluster, namespace: str) -> Iterator[dict[str, Any]]:
-    """Jobs, and JobSets where there are any to be seen."""
+    """Jobs, and the other kinds where there are any to be seen."""
     yield from cluster.listed("batch/v1", "Job", namespace)
-    try:
-        yield from cluster.listed(API_VERSION, "JobSet", namespace)
-    except ApiRefused as error:
-        if error.status != 404 and not error.is_forbidden:
-            raise
+    for version, kind in _MORE:
+        try:
+            yield from cluster.listed(version, kind, namespace)
+        except ApiRefused as error:
+            if error.status != 404 and not error.is_forbidden:
+                raise
 
 
 def _of_job(cluster: Cluster, namespace: str, job: Mapping[str, Any]) -> Stored:
@@ -96,6 +98,7 @@ def _of_job(cluster: Cluster, namespace: str, job: Mapping[str, Any]) -> Stored:
         spec_digest=annotations.get(SPEC_DIGEST, ""),
         files_digest=annotations.get(FILES_DIGEST, ""),
         identity=meta["uid"],
+        lifecycle=Lifecycle.SERVICE if job["kind"] == "Deployment" else Lifecycle.RUN,
     )
     objects = [
         Ref("v1", kind, namespace, item["metadata"]["name"])

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from compiler.diagnostics import PlanOutdated
+from compiler.model import names
 from compiler.planning.records import Record, Stage
 from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
 from compiler.targets.kubernetes.deployer import lost, owned
@@ -16,7 +17,7 @@ from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.records import Stored
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
 from compiler.targets.kubernetes.deployer.states import Verdict, classify
-from compiler.targets.kubernetes.deployer.workloads import current, key_of_pod, workload_of
+from compiler.targets.kubernetes.deployer.workloads import current, key_of, key_of_pod, workload_of
 from compiler.targets.kubernetes.metadata import FILES_DIGEST, SPEC_DIGEST
 
 
@@ -63,18 +64,19 @@ def look(cluster: Cluster, stored: Iterable[Stored], *, artifacts: bool) -> list
         job_ref = running.get(item.name)
         job = live.get(job_ref) if job_ref else None
         workload, events = None, []
-        of_job: list[dict[str, Any]] = []
+        of_job: Sequence[Mapping[str, Any]] = ()
         if item.record.stage is not Stage.ENDED and job_ref is not None:
             namespace = job_ref.namespace
-            of_job = pods.get((namespace, job_ref.kind, job_ref.name), [])
+            key = key_of(job_ref, names.cut(item.record.work, 63))
+            of_job = pods.get((namespace, *key), [])
             uid = job["metadata"]["uid"] if job else item.record.identity
             if job is not None:
                 of_job = current(of_job, job)
-                if job["spec"].get("suspend"):
+                if is_suspended(job):
                     if namespace not in workloads:
                         workloads[namespace] = cluster.workloads(namespace)
                     workload = workloads[namespace].get(uid or "")
-            if uid and (job is None or not (of_job or job["spec"].get("suspend"))):
+            if uid and (job is None or not (of_job or is_suspended(job))):
                 events = cluster.events_of(namespace, uid)
         verdict = classify(item.record, job, of_job, workload, events)
         texts = {
@@ -104,6 +106,10 @@ def settle(cluster: Cluster, seen: Iterable[Seen]) -> None:
             if not error.is_forbidden:
                 raise
             return
+
+
+def is_suspended(job: Mapping[str, Any]) -> bool:
+    return bool((job.get("spec") or {}).get("suspend"))
 
 
 def _pods(

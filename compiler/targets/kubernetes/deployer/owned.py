@@ -115,7 +115,8 @@ def _merge(body: dict[str, Any], more: Any) -> None:
 def _drop(body: dict[str, Any], path: tuple[str, ...]) -> None:
     for at, key in enumerate(path[:-1]):
         if key == _EACH:
-            for item in body if isinstance(body, list) else ():
+            each: list[dict[str, Any]] = body if isinstance(body, list) else []
+            for item in each:
                 _drop(item, path[at + 1 :])
             return
         body = body.get(key) or {}

@@ -18,8 +18,8 @@ from compiler.rendering.artifact import Artifact
 from compiler.targets.interface import Progress, Step
 from compiler.targets.kubernetes.deployer import owned
 from compiler.targets.kubernetes.deployer.cluster import Cluster
-from compiler.targets.kubernetes.deployer.execute import bodies, require_ours, send
 from compiler.targets.kubernetes.deployer.kinds import Ref
+from compiler.targets.kubernetes.deployer.objects import bodies, require_ours, send
 from compiler.targets.kubernetes.deployer.records import Stored
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
 from compiler.targets.kubernetes.deployer.workloads import Workload, is_workload, workload_of

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterable
-from typing import Any
 
 from compiler.diagnostics import Diagnostic, WorkFailed
 from compiler.planning.changes import Preview
@@ -12,9 +11,9 @@ from compiler.rendering.artifact import Artifact
 from compiler.targets.interface import PreviewRefused
 from compiler.targets.kubernetes.deployer import owned, pending
 from compiler.targets.kubernetes.deployer.cluster import Cluster
-from compiler.targets.kubernetes.deployer.execute import bodies, require_ours, send
 from compiler.targets.kubernetes.deployer.kinds import Ref
-from compiler.targets.kubernetes.deployer.refusals import ApiRefused
+from compiler.targets.kubernetes.deployer.objects import Body, bodies, require_ours, send
+from compiler.targets.kubernetes.deployer.refusals import ApiRefused, Conflict
 
 
 def preview(cluster: Cluster, artifacts: Iterable[Artifact]) -> Preview:
@@ -25,19 +24,24 @@ def preview(cluster: Cluster, artifacts: Iterable[Artifact]) -> Preview:
     texts: dict[str, str] = {}
     taken: list[str] = []
     refused: list[tuple[Ref, WorkFailed]] = []
-    for ref, body in bodies(cluster, artifacts):
+
+    def ask(item: tuple[Ref, Body]) -> tuple[Body, tuple[Conflict, ...]] | WorkFailed:
         try:
-            require_ours(cluster, ref)
-            answer, conflicts = _asked(cluster, ref, body)
-        except ApiRefused as error:
-            if error.is_forbidden:
-                return Preview(notes=(f"not compared by the server: {error.action} is forbidden",))
-            refused.append((ref, error))
-            continue
+            require_ours(cluster, item[0])
+            return _asked(cluster, *item)
         except WorkFailed as error:
-            refused.append((ref, error))
+            return error
+
+    objects = bodies(cluster, artifacts)
+    answers = cluster.together(ask, objects)
+    for (ref, _), answer in zip(objects, answers, strict=True):
+        if isinstance(answer, ApiRefused) and answer.is_forbidden:
+            return Preview(notes=(f"not compared by the server: {answer.action} is forbidden",))
+        if isinstance(answer, WorkFailed):
+            refused.append((ref, answer))
             continue
-        texts[ref.path] = owned.canonical(answer)
+        body, conflicts = answer
+        texts[ref.path] = owned.canonical(body)
         taken += [f"{ref.address} {item.field} was set by {item.manager}" for item in conflicts]
     if refused:
         raise _all_of(refused)
@@ -57,7 +61,7 @@ def _all_of(refused: list[tuple[Ref, WorkFailed]]) -> WorkFailed:
     return PreviewRefused("; ".join(str(error) for _, error in refused), said, places)
 
 
-def _as_new(cluster: Cluster, ref: Ref, body: dict[str, Any]) -> dict[str, Any]:
+def _as_new(cluster: Cluster, ref: Ref, body: Body) -> Body:
     """What cannot be changed is asked for under another name: it will be replaced."""
     name = f"{ref.name}-preview"
     renamed = {**body, "metadata": {**body["metadata"], "name": name}}
@@ -65,7 +69,7 @@ def _as_new(cluster: Cluster, ref: Ref, body: dict[str, Any]) -> dict[str, Any]:
     return {**answer, "metadata": {**answer["metadata"], "name": ref.name}}
 
 
-def _asked(cluster: Cluster, ref: Ref, body: dict[str, Any]):
+def _asked(cluster: Cluster, ref: Ref, body: Body) -> tuple[Body, tuple[Conflict, ...]]:
     """(the object as it would be, the fields that would be taken back from others)."""
     if pending.is_immutable(body):
         return _as_new(cluster, ref, body), ()

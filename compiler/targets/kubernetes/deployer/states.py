@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
-from compiler.planning.records import Record, Stage
+from compiler.planning.records import Lifecycle, Record, Stage
 from compiler.planning.states import RunState
-from compiler.targets.kubernetes.deployer.workloads import Workload, member_of, rank_of
-from compiler.targets.kubernetes.jobset import SINGLE
+from compiler.targets.kubernetes.deployer import lasting
+from compiler.targets.kubernetes.deployer.verdict import Verdict, short, waiting
+from compiler.targets.kubernetes.deployer.workloads import CLAIM, Workload, rank_of, who
 
 _DONE = ("Succeeded", "Failed")
 # Reasons of events that tell that a Job or a JobSet failed.
@@ -23,20 +22,6 @@ _FAILURES = frozenset(
         "FailJobSetFailurePolicyAction",
     )
 )
-# Reasons of a waiting container that are no news: every pod passes through them.
-_PASSING = frozenset(("ContainerCreating", "PodInitializing"))
-_LONGEST = 300
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """`final`: it will never be otherwise. `submitted`: the run's Job was made once."""
-
-    state: RunState
-    detail: str = ""
-    exit_code: int | None = None
-    final: bool = False
-    submitted: bool = True
 
 
 def classify(
@@ -57,10 +42,15 @@ def classify(
         return Verdict(state, exit_code=record.exit_code, final=True)
     if job is None:
         return _without_job(record, events)
-    what = Workload.of(job)
-    if record.identity and what.uid != record.identity:
-        said = f"its {what.kind} was deleted, and another has its name now"
+    if record.identity and job["metadata"]["uid"] != record.identity:
+        kind = job.get("kind") or "Job"
+        said = f"its {kind} was deleted, and another has its name now"
         return Verdict(RunState.VANISHED, said, final=True)
+    if job.get("kind") == "Deployment":
+        return lasting.serving(job, pods)
+    if job.get("kind") == CLAIM:
+        return lasting.claimed(job, events)
+    what = Workload.of(job)
     if what.is_complete:
         return Verdict(RunState.SUCCEEDED, _restarted(what), exit_code=0, final=True)
     if what.failed is not None:
@@ -86,6 +76,8 @@ def _without_job(record: Record, events: Sequence[Mapping[str, Any]]) -> Verdict
         return Verdict(RunState.CANCELLED, "its Job was never made", final=True, submitted=False)
     if record.identity is None:
         return Verdict(RunState.UNKNOWN, "both its record and its Job were lost")
+    if record.lifecycle is not Lifecycle.RUN:
+        return Verdict(RunState.VANISHED, "it was deleted", final=True)
     reasons = {str(item.get("reason")): str(item.get("message", "")) for item in events}
     if "Completed" in reasons or "AllJobsCompleted" in reasons:
         return Verdict(RunState.SUCCEEDED, "its Job expired", exit_code=0, final=True)
@@ -101,10 +93,10 @@ def _failed(what: Workload, pods: Sequence[Mapping[str, Any]]) -> Verdict:
     reason, message = str(condition.get("reason", "")), str(condition.get("message", ""))
     # a JobSet fails for a Job of its own, whose deadline it then only quotes
     if reason == "DeadlineExceeded" or "DeadlineExceeded" in message:
-        return Verdict(RunState.TIMED_OUT, _short(message), final=True)
+        return Verdict(RunState.TIMED_OUT, short(message), final=True)
     code, words = _first_failure(pods) or (None, message or reason)
     said = "; ".join(filter(None, (words, _restarted(what))))
-    return Verdict(RunState.FAILED, _short(said), code, final=True)
+    return Verdict(RunState.FAILED, short(said), code, final=True)
 
 
 def _restarted(what: Workload) -> str:
@@ -117,7 +109,7 @@ def _first_failure(pods: Iterable[Mapping[str, Any]]) -> tuple[int | None, str] 
     """(exit code, words) of the rank that failed first: the others were ended for it."""
     failures = []
     for pod in pods:
-        status, rank = pod.get("status", {}), _who(pod)
+        status, rank = pod.get("status", {}), who(pod)
         disrupted = _condition(status, "DisruptionTarget")
         for container in status.get("containerStatuses") or ():
             ended = (container.get("state") or {}).get("terminated")
@@ -141,7 +133,7 @@ def _first_failure(pods: Iterable[Mapping[str, Any]]) -> tuple[int | None, str] 
     if not failures:
         return None
     *_, code, words = min(failures, key=lambda item: item[:3])
-    return code, _short(words)
+    return code, short(words)
 
 
 def _suspended(what: Workload, workload: Mapping[str, Any] | None) -> str:
@@ -155,7 +147,7 @@ def _suspended(what: Workload, workload: Mapping[str, Any] | None) -> str:
             words = str(said)
         if condition["type"] == "Evicted" and condition["status"] == "True" and not words:
             words = f"evicted: {said}"
-    return _short(f"in queue {queue}" + (f": {words}" if words else ""))
+    return short(f"in queue {queue}" + (f": {words}" if words else ""))
 
 
 def _live(
@@ -164,17 +156,17 @@ def _live(
     ranks, again = what.ranks, _restarted(what)
     current = [pod for pod in pods if "deletionTimestamp" not in pod["metadata"]]
     started = [pod for pod in current if _has_started(pod)]
-    waiting = [words for pod in sorted(current, key=rank_of) if (words := _waiting(pod, ranks))]
+    reasons = [words for pod in sorted(current, key=rank_of) if (words := waiting(pod, ranks))]
     if not current:
         trouble = [item for item in events if item.get("type") == "Warning"]
         said = str(trouble[-1].get("message", "")) if trouble else "no pod yet"
-        return Verdict(RunState.PENDING, _short(said))
+        return Verdict(RunState.PENDING, short(said))
     if not started:
-        return Verdict(RunState.PENDING, _short(waiting[0] if waiting else "starting"))
+        return Verdict(RunState.PENDING, short(reasons[0] if reasons else "starting"))
     if len(started) < ranks:
         words = f"{len(started)} of {ranks} ranks have started"
-        said = "; ".join(filter(None, (words, *waiting[:1], again)))
-        return Verdict(RunState.RUNNING, _short(said))
+        said = "; ".join(filter(None, (words, *reasons[:1], again)))
+        return Verdict(RunState.RUNNING, short(said))
     return Verdict(RunState.RUNNING, again)
 
 
@@ -186,39 +178,8 @@ def _has_started(pod: Mapping[str, Any]) -> bool:
     return any("running" in state or "terminated" in state for state in states)
 
 
-def _waiting(pod: Mapping[str, Any], ranks: int) -> str:
-    """Why a pod does not run, in the platform's words; empty where nothing is wrong."""
-    status = pod.get("status", {})
-    prefix = f"{_who(pod)}: " if ranks > 1 else ""
-    scheduled = next(
-        (item for item in status.get("conditions") or () if item["type"] == "PodScheduled"), None
-    )
-    if scheduled and scheduled["status"] == "False":
-        return f"{prefix}{scheduled.get('reason', '')}: {scheduled.get('message', '')}"
-    every = [
-        *(status.get("initContainerStatuses") or ()),
-        *(status.get("containerStatuses") or ()),
-    ]
-    for container in every:
-        waiting = (container.get("state") or {}).get("waiting")
-        if waiting and waiting.get("reason") not in _PASSING:
-            said = waiting.get("message") or ""
-            return f"{prefix}{waiting.get('reason', '')}" + (f": {said}" if said else "")
-    return ""
-
-
-def _who(pod: Mapping[str, Any]) -> str:
-    member = member_of(pod)
-    return f"{member} rank {rank_of(pod)}" if member not in ("", SINGLE) else f"rank {rank_of(pod)}"
-
-
 def _condition(status: Mapping[str, Any], kind: str) -> Mapping[str, Any] | None:
     for item in status.get("conditions") or ():
         if item["type"] == kind and item["status"] == "True":
             return item
     return None
-
-
-def _short(text: object) -> str:
-    words = re.sub(r"\s+", " ", str(text)).strip()
-    return words if len(words) <= _LONGEST else f"{words[: _LONGEST - 3]}..."

@@ -1,4 +1,7 @@
-"""The object of a run that the platform runs (a Job or a JobSet), read the same way for both."""
+"""The one object that a run is to the platform, read the same way whatever it is.
+
+A Job or a JobSet that ends, a Deployment that serves, a claim of a volume.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from compiler.targets.kubernetes.deployer.kinds import Ref
-from compiler.targets.kubernetes.metadata import JOB_NAME
+from compiler.targets.kubernetes.jobset import SINGLE
+from compiler.targets.kubernetes.metadata import JOB_NAME, QUEUE_NAME, WORK_LABEL
 
 JOBSET_NAME = "jobset.sigs.k8s.io/jobset-name"
 _MEMBER = "jobset.sigs.k8s.io/replicatedjob-name"
 _ATTEMPT = "jobset.sigs.k8s.io/restart-attempt"
 _INDEX = "batch.kubernetes.io/job-completion-index"
 
-# Kind -> the label by which its pods carry its name.
-_NAME_LABELS = {"Job": JOB_NAME, "JobSet": JOBSET_NAME}
+# Kind -> the label by which its pods carry its name; replicas carry that of their work.
+_NAME_LABELS = {"JobSet": JOBSET_NAME, "Job": JOB_NAME, "Deployment": WORK_LABEL}
+CLAIM = "PersistentVolumeClaim"
 # What each kind calls the two ways to end.
 _COMPLETE = ("Complete", "Completed")
 _FAILED = "Failed"
@@ -54,46 +59,59 @@ class Workload:
             failed=held.get(_FAILED),
             is_going=bool(meta.get("deletionTimestamp")),
             is_suspended=bool(spec.get("suspend")),
-            queue=(meta.get("labels") or {}).get("kueue.x-k8s.io/queue-name"),
+            queue=(meta.get("labels") or {}).get(QUEUE_NAME),
             ranks=_ranks(spec),
-            restarts=int(status.get("restarts") or 0),
+            restarts=_restarts(spec, status, _FAILED in held),
         )
 
 
 def workload_of(objects: Iterable[Ref]) -> Ref | None:
-    """The one object of a run that runs; None for a run that has none."""
-    return next((ref for ref in objects if ref.kind in _NAME_LABELS), None)
+    """What a run is to the platform; a claim only where nothing runs that could need it."""
+    objects = tuple(objects)
+    for kinds in (_NAME_LABELS, (CLAIM,)):
+        for ref in objects:
+            if ref.kind in kinds:
+                return ref
+    return None
 
 
 def is_workload(ref: Ref) -> bool:
+    """Whether the object has pods."""
     return ref.kind in _NAME_LABELS
 
 
 def key_of_pod(pod: Body) -> tuple[str, str]:
-    """(kind, name) of what a pod belongs to."""
+    """(kind, what its label says) of what a pod belongs to."""
     labels = pod["metadata"].get("labels") or {}
-    for kind in ("JobSet", "Job"):
-        if labels.get(_NAME_LABELS[kind]):
-            return kind, labels[_NAME_LABELS[kind]]
+    for kind, name in _NAME_LABELS.items():
+        if labels.get(name):
+            return kind, labels[name]
     return "", ""
 
 
-def pod_selector(ref: Ref) -> str:
-    """The label selector of a run's pods."""
-    return f"{_NAME_LABELS[ref.kind]}={ref.name}"
+def key_of(ref: Ref, work: str) -> tuple[str, str]:
+    """The same for what the pods belong to; `work` is the label of its work."""
+    return ref.kind, work if ref.kind == "Deployment" else ref.name
+
+
+def pod_selector(ref: Ref, work: str) -> str:
+    """The label selector of a run's pods within its set."""
+    return f"{_NAME_LABELS[ref.kind]}={key_of(ref, work)[1]}" if is_workload(ref) else ""
 
 
 def current(pods: Iterable[Body], body: Body) -> list[Body]:
-    """The pods of this very object, and of a JobSet those of its present attempt."""
+    """The pods of this very object: of its present attempt, the last one of each rank."""
+    if body.get("kind") == "Deployment":
+        return list(pods)
     if body.get("kind") == "JobSet":
         attempt = str((body.get("status") or {}).get("restarts") or 0)
         return [pod for pod in pods if _label(pod, _ATTEMPT, "0") == attempt]
     uid = body["metadata"]["uid"]
-    return [
-        pod
-        for pod in pods
-        if any(item.get("uid") == uid for item in pod["metadata"].get("ownerReferences") or ())
-    ]
+    newest: dict[int, Body] = {}
+    for pod in sorted(pods, key=lambda item: item["metadata"].get("creationTimestamp") or ""):
+        if any(item.get("uid") == uid for item in pod["metadata"].get("ownerReferences") or ()):
+            newest[rank_of(pod)] = pod
+    return list(newest.values())
 
 
 def rank_of(pod: Body) -> int:
@@ -103,12 +121,30 @@ def rank_of(pod: Body) -> int:
 
 
 def member_of(pod: Body) -> str:
-    """The member of a JobSet that the pod is one of, empty in a Job."""
-    return _label(pod, _MEMBER)
+    """The member of a JobSet that the pod is one of, empty where there is one alone."""
+    member = _label(pod, _MEMBER)
+    return "" if member == SINGLE else member
+
+
+def who(pod: Body) -> str:
+    """`rank 1`, `eval rank 1` in a group, `replica x7k2p` of a service."""
+    if not _label(pod, _INDEX) and not (pod["metadata"].get("annotations") or {}).get(_INDEX):
+        return f"replica {pod['metadata'].get('name', '?').rpartition('-')[2]}"
+    member = member_of(pod)
+    return f"{member} rank {rank_of(pod)}" if member else f"rank {rank_of(pod)}"
 
 
 def _label(pod: Body, name: str, default: str = "") -> str:
     return (pod["metadata"].get("labels") or {}).get(name) or default
+
+
+def _restarts(spec: Body, status: Body, has_failed: bool) -> int:
+    """A Job that recovers counts its failed pods, of which the last may have been its end."""
+    if "replicatedJobs" in spec:
+        return int(status.get("restarts") or 0)
+    if not spec.get("backoffLimit"):
+        return 0
+    return max(0, int(status.get("failed") or 0) - has_failed)
 
 
 def _ranks(spec: Body) -> int:
