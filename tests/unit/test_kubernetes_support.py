@@ -177,3 +177,23 @@ resources:
   use_spot: false
 """
     assert findings(quiet) == []
+
+
+@pytest.mark.parametrize(
+    ("target", "config", "refused"),
+    [
+        ("labels: gke", "", False),
+        ("labels: gfd", "", True),
+        ("version: '1.34'", "", True),  # gfd, as nobody says anything
+        ("version: '1.34'", "autoscaler: karpenter", False),
+        ("version: '1.34'", "context_configs: {prod: {autoscaler: gke}}", False),
+        ("labels: gfd", "autoscaler: karpenter", True),
+    ],
+)
+def test_placement_knows_how_nodes_are_labelled(target, config, refused):
+    stack = STACK.replace('version: "1.34", labels: skypilot', target)
+    job = make_job(
+        "run: x\nresources: {use_spot: true}\n",
+        stack + f"config:\n  kubernetes: {{{config}}}\n" * bool(config),
+    )
+    assert bool(list(TARGET.refusals(job.task, job.resources, job.target))) is refused

@@ -110,6 +110,21 @@ def settings_of(job: Job) -> Settings:
     )
 
 
+@lru_cache(maxsize=256)
+def scheme_of(target: TargetSpec) -> str:
+    """How the target's nodes are labelled, whoever's work comes to them: placement asks before
+    there is a job. The stack's own configuration stands in the target's document."""
+    named = target.options.get("labels")
+    config = target.origin.document.data.get("config")
+    kubernetes = config.get("kubernetes") if isinstance(config, Mapping) else None
+    if named is None and isinstance(kubernetes, Mapping):
+        context = str(target.options.get("context") or target.key)
+        narrow = _map(_map(kubernetes.get("context_configs")).get(context))
+        named = narrow.get("autoscaler") or kubernetes.get("autoscaler")
+    scheme = str(named or "gfd")
+    return _AUTOSCALER_SCHEMES.get(scheme, scheme)
+
+
 @lru_cache(maxsize=64)
 def _of_stack(stack: Stack, target: TargetSpec, workspace: object) -> Settings:
     """What holds for every task that says nothing itself: the same for thousands of them."""

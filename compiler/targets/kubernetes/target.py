@@ -20,7 +20,7 @@ from compiler.targets.kubernetes.lower import lower
 from compiler.targets.kubernetes.manifest import Manifest
 from compiler.targets.kubernetes.network import network_faults
 from compiler.targets.kubernetes.schema import known_versions, minor_of, nearest_version
-from compiler.targets.kubernetes.settings import Settings, settings_of
+from compiler.targets.kubernetes.settings import Settings, scheme_of, settings_of
 from compiler.targets.kubernetes.support import SUPPORT
 from compiler.targets.kubernetes.verify import remember_checked, verify
 from compiler.targets.kubernetes.volume_work import UPDATES, volume_faults, volume_manifests
@@ -46,14 +46,12 @@ class KubernetesTarget:
         for item in losses(task, resources, target):
             if item.severity is _ERROR:
                 yield item
-        scheme = target.options.get("labels")
-        if scheme is not None or "network" in target.options:
-            yield from network_faults(resources, target, str(scheme) if scheme else None)
-        if scheme is not None and resources.use_spot:
-            yield from spot_faults(resources, target, str(scheme))
-        if resources.accelerator is not None and scheme is not None:
+        scheme = scheme_of(target)
+        yield from network_faults(resources, target, scheme)
+        yield from spot_faults(resources, target, scheme)
+        if resources.accelerator is not None:
             try:
-                select(resources.accelerator, str(scheme))
+                select(resources.accelerator, scheme)
             except NoSelection as error:
                 written = "gpus" if "gpus" in resources.given else "accelerators"
                 yield codes.ACCELERATOR_UNSELECTABLE.at(
