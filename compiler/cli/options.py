@@ -115,7 +115,7 @@ def override_options(command: Callable) -> Callable:
                 "--config",
                 multiple=True,
                 metavar="KEY=VALUE",
-                help="Set a key of the task's config, as in kubernetes.namespace=ml.",
+                help="Set a key of the task's config, as in kubernetes.provision_timeout=600.",
             ),
         )
     ):

@@ -30,6 +30,8 @@ from compiler.rendering.filetree import FileTree
 # Members that are data, in which an empty text means something.
 _VERBATIM = frozenset({"before", "after", "record", "secrets", "arguments"})
 _EVEN_EMPTY = frozenset({"before", "after", "rows"})
+# What follows from other members, for readers that are no Python.
+_DERIVED = frozenset({"replace_paths"})
 _SURROGATE = re.compile("[\ud800-\udfff]")
 # Keys are sorted, so that every saved plan begins like this.
 _BEGINNING = re.compile(r'\s*\{\s*"applyable"\s*:')
@@ -140,6 +142,8 @@ def _work_body(change: WorkChange) -> dict[str, object]:
     assert isinstance(body, dict)
     if change.cost is not None and change.cost.total is not None:
         body["cost"]["total"] = change.cost.total
+    if change.action is Action.REPLACE and change.because:
+        body["replace_paths"] = [item.field for item in change.because]
     return body
 
 
@@ -166,7 +170,7 @@ def _is_verbatim(key: str, item: object) -> bool:
 
 
 def _work(body: dict) -> WorkChange:
-    members = dict(body)
+    members = {key: value for key, value in body.items() if key not in _DERIVED}
     members["action"] = Action(body["action"])
     members["rows"] = tuple(RunState(row) if row else None for row in body["rows"])
     if "state" in body:

@@ -23,6 +23,7 @@ from compiler.workflow.prepare import prepare, with_variables
 from compiler.workflow.prices import priced
 from compiler.workflow.rendering import load_tasks
 from compiler.workflow.set_changes import plan_projects
+from compiler.workflow.versions import noted_versions
 
 
 def plan_runs(
@@ -94,7 +95,7 @@ def plan_runs(
         scope="paths",
         inputs={},
         arguments={"paths": [places.shown(path, stack) for path in paths]},
-        noted={},
+        noted=dict(noted_versions()),
         works=tuple(works),
         targets=world.targets,
         overridden=overridden,

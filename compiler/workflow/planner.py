@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from compiler import __version__
 from compiler.diagnostics import Diagnostic, Diagnostics, WrongUsage
 from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Overrides, Stack
@@ -29,6 +28,7 @@ from compiler.workflow.policing import Placed, judged
 from compiler.workflow.prepare import prepare
 from compiler.workflow.prices import priced
 from compiler.workflow.rendering import load_tasks
+from compiler.workflow.versions import noted_versions
 from compiler.workflow.volumes import volumes_first
 from compiler.workflow.work_planner import WorkPlanner
 
@@ -138,7 +138,7 @@ def plan(
         scope="set" if whole_set else "paths",
         inputs=input_digests(loaded.inputs, prepared, stack),
         arguments=plan_arguments(paths, options, overrides, stack),
-        noted={"triplane": __version__},
+        noted=dict(noted_versions()),
         works=tuple(sorted(works, key=lambda change: (change.work, change.target))),
         targets=world.targets,
         overridden=overridden,
