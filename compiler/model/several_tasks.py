@@ -13,6 +13,7 @@ from compiler.model.build_task import build_task
 from compiler.model.builder import Builder, combined
 from compiler.model.names import DNS_LABEL_LIMIT, dns_label
 from compiler.model.origin import Origin
+from compiler.model.overrides import Overrides, apply_overrides
 from compiler.model.task import Group, Pipeline, Task
 from compiler.model.units import parse_seconds
 from compiler.source import Document, check
@@ -32,13 +33,16 @@ def build_pipeline(
     """The tasks of `documents` in order; None where anything is wrong.
 
     `header` names the pipeline, and tasks without a name after it; it is None where the file
-    has none. `options` are those of `build_task`, and hold for every task.
+    has none. `options` are those of `build_task`, and hold for every task; a name among the
+    overrides is the pipeline's.
     """
     name, is_sound = None, True
+    given, options = _own_name(options)
     if header is not None:
         is_sound = check(header, "group", diagnostics)
         value = header.data.get("name")
         name = value if isinstance(value, str) else None
+    name = given or name
     tasks = _tasks(documents, diagnostics, options)
     found = Diagnostics()
     _check_names(tasks, found, "pipeline")
@@ -55,8 +59,14 @@ def build_pipeline(
 def build_group(
     header: Document, documents: Sequence[Document], diagnostics: Diagnostics, **options: Any
 ) -> Group | None:
-    """The group of `header` with the tasks of `documents`; None where anything is wrong."""
+    """The group of `header` with the tasks of `documents`; None where anything is wrong.
+
+    `options` are as for a pipeline.
+    """
     found = Diagnostics()
+    given, options = _own_name(options)
+    if given is not None:
+        header = apply_overrides(header, Overrides(name=given), {})
     is_sound = check(header, "group", found)
     tasks = _tasks(documents, diagnostics, options)
     b = Builder(header, environ={})
@@ -80,6 +90,14 @@ def build_group(
         connection if isinstance(connection, bool) else None,
         b.origin(),
     )
+
+
+def _own_name(options: Mapping[str, Any]) -> tuple[str | None, dict[str, Any]]:
+    """The name among the overrides, which is the whole's, and the options without it."""
+    overrides = options.get("overrides")
+    if overrides is None or overrides.name is None:
+        return None, dict(options)
+    return overrides.name, {**options, "overrides": replace(overrides, name=None)}
 
 
 def _tasks(

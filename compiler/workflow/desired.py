@@ -125,11 +125,13 @@ def values_to_hand_over(
 
 def placement_row(row: Row, placement: Placement) -> PlacementRow:
     chosen = row is placement.chosen
+    rows = row.members or (row,)
     if row.refusals:
         reason = "; ".join(item.message for item in row.refusals)
     else:
         reason = placement.reason if chosen else ""
-    wanted = str(row.resources.accelerator or row.resources.instance_type or "")
+    asked = (item.resources.accelerator or item.resources.instance_type for item in rows)
+    wanted = ", ".join(dict.fromkeys(str(item) for item in asked if item))
     return PlacementRow(row.target.key, chosen, wanted, row.price, row.free, reason)
 
 

@@ -154,6 +154,26 @@ def test_every_target_has_its_own_run_of_a_group(project):
     assert project.files("tree") == project.files()
 
 
+def test_a_name_from_the_command_line_is_the_groups(grouped):
+    done = grouped.run(
+        "render", "tasks/rl.yaml", "--stack", "stack.yaml", "--out", "tree", "--name", "other"
+    )
+    assert done.code == 0, done.text
+    assert "kubernetes/eks/demo-other-1/actor.scripts.yaml" in grouped.files("tree")
+
+
+def test_the_candidate_table_has_what_all_tasks_ask_for(project):
+    project.stack("eks", targets={"eks": {**TARGETS["eks"], "jobset": "0.12"}})
+    project.write(
+        "tasks/pair.yaml",
+        "name: pair\nexecution: parallel\n---\nname: a\nresources: {accelerators: H100:8}\n"
+        "run: echo\n---\nname: b\nresources: {accelerators: L4:1}\nrun: echo\n",
+    )
+    [work] = project.plan_json()["works"]
+    [row] = work["placement"]
+    assert row["resources"] == "H100:8, L4:1"
+
+
 def test_names_are_unique_over_all_kinds_of_work(grouped):
     grouped.write("tasks/a.yaml", "name: rl\nrun: echo\n")
     done = grouped.plan()
