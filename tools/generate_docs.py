@@ -4,24 +4,25 @@
     python tools/generate_docs.py            write the pages
     python tools/generate_docs.py --check    exit 1 and name the pages that are out of date
 
-From the diagnostic codes, the targets' support tables, and the docstrings of the library.
+From the diagnostic codes, the targets' support tables, the docstrings of the library, and the
+schemas, which are published beside the pages.
 """
 
 from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
 if __name__ == "__main__":
     sys.path.insert(0, str(TOP))
 
-from compiler.diagnostics.code import Code, all_codes  # noqa: E402
 from compiler.model import TargetKind  # noqa: E402
 from compiler.targets.interface import Support, SupportLevel  # noqa: E402
 from compiler.targets.registry import target_of  # noqa: E402
+from tools.diagnostic_pages import diagnostic_pages  # noqa: E402
 from tools.library_page import library_page  # noqa: E402
 
 _WRITTEN_BY = "<!-- Written by tools/generate_docs.py; change the program and run it again. -->"
@@ -41,42 +42,15 @@ _LEVELS = {
 def pages() -> dict[str, str]:
     """The generated pages: path below docs/ -> text."""
     return {
-        "diagnostics.md": diagnostics_page(),
+        **diagnostic_pages(_WRITTEN_BY),
+        **{f"schemas/{path.name}": path.read_text(encoding="utf-8") for path in _schemas()},
         "support-matrix.md": support_page(),
         "library.md": library_page(),
     }
 
 
-def diagnostics_page() -> str:
-    """What every code means, sorted by name."""
-    codes = all_codes()
-    lines = [
-        "# Diagnostics",
-        "",
-        _WRITTEN_BY,
-        "",
-        "Every error, warning and note has a stable code, shown in brackets. Errors end the",
-        "command with exit code 1 and nothing is written; warnings and notes do not.",
-        f"There are {len(codes)} codes.",
-    ]
-    for code in codes.values():
-        lines += ["", *_of_code(code)]
-    return "\n".join(lines) + "\n"
-
-
-def _of_code(code: Code) -> Iterator[str]:
-    yield f"## {code.name}"
-    yield ""
-    yield f"*{code.severity.capitalize()}.* {code.what}"
-    yield ""
-    yield f"**Why it matters:** {code.why}"
-    yield ""
-    yield f"**What to do:** {code.fix}"
-    if code.example:
-        yield ""
-        yield "```yaml"
-        yield from code.example.rstrip("\n").split("\n")
-        yield "```"
+def _schemas() -> list[Path]:
+    return sorted((TOP / "schemas").glob("*.schema.json"))
 
 
 def support_page() -> str:
@@ -141,26 +115,42 @@ def _in_full(row: Support) -> str:
 
 
 def stale() -> list[str]:
-    """The generated pages that are not what they would be now."""
-    return [
+    """The generated pages that are not what they would be now, or would not be there."""
+    wanted = pages()
+    changed = [
         name
-        for name, text in pages().items()
+        for name, text in wanted.items()
         if not (TOP / "docs" / name).exists()
         or (TOP / "docs" / name).read_text(encoding="utf-8") != text
     ]
+    return changed + _left_over(wanted)
+
+
+def _left_over(wanted: Iterable[str]) -> list[str]:
+    """Pages in folders of generated pages that nothing generates any more."""
+    names = set(wanted)
+    folders = {name.partition("/")[0] for name in names if "/" in name}
+    present = (path for folder in sorted(folders) for path in (TOP / "docs" / folder).glob("*"))
+    found = sorted(path.relative_to(TOP / "docs").as_posix() for path in present)
+    return [name for name in found if name not in names]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        description="Write docs/diagnostics.md, docs/support-matrix.md."
+        description="Write the pages of docs/ that come from the program."
     )
     parser.add_argument("--check", action="store_true", help="write nothing; exit 1 if out of date")
     if parser.parse_args().check:
-        for name in stale():
+        outdated = stale()
+        for name in outdated:
             print(f"docs/{name} is out of date: run tools/generate_docs.py", file=sys.stderr)
-        return 1 if stale() else 0
-    for name, text in pages().items():
+        return 1 if outdated else 0
+    wanted = pages()
+    for name, text in wanted.items():
+        (TOP / "docs" / name).parent.mkdir(exist_ok=True)
         (TOP / "docs" / name).write_text(text, encoding="utf-8")
+    for name in _left_over(wanted):
+        (TOP / "docs" / name).unlink()
     return 0
 
 
