@@ -40,6 +40,13 @@ def plan_flags(command: Callable) -> Callable:
                 shell_complete=complete_works,
             ),
             click.option(
+                "--label",
+                "labels",
+                multiple=True,
+                metavar="KEY[=VALUE]",
+                help="Only works with this label (repeatable).",
+            ),
+            click.option(
                 "--rerun", is_flag=True, help="Run again what failed, was cancelled or is unknown."
             ),
             click.option(
@@ -79,6 +86,7 @@ def plan_options(
         every_target=arguments["every_target"],
         only=tuple(arguments["only"]),
         names=tuple(arguments["names"]),
+        labels=tuple(arguments["labels"]),
         parallel=arguments["parallel"],
     )
 

@@ -10,9 +10,10 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from compiler.diagnostics import WrongUsage
-from compiler.model import Overrides, Stack
+from compiler.model import Overrides, Stack, Task
 from compiler.source import suggest
 from compiler.workflow import places
+from compiler.workflow.works import Work
 
 _FLAGS = (
     "offline",
@@ -22,15 +23,17 @@ _FLAGS = (
     "allow_empty",
     "every_target",
     "read_only",
+    "delete_volumes",
 )
 _TEXTS = ("group",)
-_LISTS = ("only", "names")
+_LISTS = ("only", "names", "labels")
 
 
 @dataclass(frozen=True, slots=True)
 class PlanOptions:
-    """Flags of `plan` and `apply`. `only` names targets, `names` works; both restrict. `group`
-    is the running group that the tasks join."""
+    """Flags of `plan` and `apply`. `only` names targets, `names` works; both restrict, and so do
+    `labels` (`key` or `key=value`, all of which a work has to have). `group` is the running
+    group that the tasks join."""
 
     offline: bool = False
     rerun: bool = False
@@ -43,6 +46,7 @@ class PlanOptions:
     group: str | None = None
     only: tuple[str, ...] = ()
     names: tuple[str, ...] = ()
+    labels: tuple[str, ...] = ()
     parallel: int = 8
 
 
@@ -114,3 +118,35 @@ def require_works(names: Sequence[str], known: Sequence[str]) -> None:
             close = suggest(name, known)
             hint = f"; did you mean `{close}`?" if close else ""
             raise WrongUsage(f"no input holds a task `{name}`{hint}")
+
+
+def is_selected(work: Work, names: Sequence[str], labels: Sequence[str]) -> bool:
+    """Whether the filters leave a work in: one of `names`, and with all of `labels`."""
+    if names and work.name not in names:
+        return False
+    return all(any(_has(task, label) for task in work.tasks) for label in labels)
+
+
+def require_labels(labels: Sequence[str], works: Sequence[Work]) -> None:
+    """Raise WrongUsage for a `--label` that no work of the input has."""
+    for label in labels:
+        if not any(is_selected(work, (), (label,)) for work in works):
+            key = label.partition("=")[0]
+            known = {
+                name
+                for work in works
+                for task in work.tasks
+                for candidate in task.resources.candidates
+                for name in candidate.labels
+            }
+            close = suggest(key, sorted(known - {key}))
+            hint = f"; did you mean `{close}`?" if close else ""
+            raise WrongUsage(f"no task of the input has the label `{label}`{hint}")
+
+
+def _has(task: Task, label: str) -> bool:
+    key, sign, value = label.partition("=")
+    return any(
+        key in candidate.labels and (not sign or candidate.labels[key] == value)
+        for candidate in task.resources.candidates
+    )

@@ -13,7 +13,9 @@ from compiler.planning.plan import Plan, WorkChange
 from compiler.workflow import places, set_changes
 from compiler.workflow.arguments import (
     PlanOptions,
+    is_selected,
     plan_arguments,
+    require_labels,
     require_targets,
     require_works,
     with_values,
@@ -77,13 +79,14 @@ def plan(
         loaded = joining(loaded, options.group)
     if not diagnostics.has_errors:
         require_works(options.names, [work.name for work in loaded.works])
+        require_labels(options.labels, loaded.works)
     if options.read_only:
         diagnostics.extend(files_outside(loaded.works, stack))
         diagnostics.raise_if_errors()
     prepared = [
         prepare(work, stack, diagnostics, loaded.known_volumes)
         for work in volumes_first(loaded.works)
-        if not options.names or work.name in options.names
+        if is_selected(work, options.names, options.labels)
     ]
     diagnostics.raise_if_errors()
     world = look(
@@ -113,7 +116,7 @@ def plan(
                 change = with_field_reasons(change, item, stack, environ or {})
                 placed.append(Placed(change, item, made[0]))
             works.append(change)
-    whole_set = not paths and not options.names and not options.only
+    whole_set = not (paths or options.names or options.labels or options.only)
     if whole_set:
         wanted = {work.name for work in loaded.works}
         works.extend(set_changes.plan_removals(world, wanted, planner.policy()))

@@ -12,7 +12,7 @@ from compiler.model import Overrides, Stack
 from compiler.planning.plan import Plan
 from compiler.planning.plan_file import BadPlanFile, from_json
 from compiler.workflow import places
-from compiler.workflow.arguments import overrides_from_arguments
+from compiler.workflow.arguments import is_selected, overrides_from_arguments
 from compiler.workflow.desired import values_to_hand_over
 from compiler.workflow.inputs import input_digests
 from compiler.workflow.joining import joining
@@ -77,11 +77,11 @@ def open_plan(
     group = plan.arguments.get("group")
     if group is not None:
         loaded = joining(loaded, str(group))
-    names = plan.arguments.get("names")
+    names, labels = (plan.arguments.get(name, ()) for name in ("names", "labels"))
     prepared = [
         prepare(work, stack, diagnostics, loaded.known_volumes)
         for work in loaded.works
-        if not names or work.name in names
+        if is_selected(work, names, labels)
     ]
     moved = list(_moved(plan.inputs, input_digests(loaded.inputs, prepared, stack), stack))
     if moved:

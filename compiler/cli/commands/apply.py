@@ -132,7 +132,12 @@ def _is_plan(path: str) -> bool:
         return False  # whoever reads it as YAML says what is wrong
 
 
-_LISTS = {"--target": "only", "--work": "names", "--override-policy": "override_policy"}
+_LISTS = {
+    "--target": "only",
+    "--work": "names",
+    "--label": "labels",
+    "--override-policy": "override_policy",
+}
 
 
 def _require_no_flags(arguments) -> None:
