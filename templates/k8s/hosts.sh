@@ -9,6 +9,7 @@
 #
 # shellcheck disable=SC2154 # platform.sh sets them
 
+k8s_hosts=/etc/hosts
 k8s_hosts_every=5 # seconds
 declare -A k8s_known=()
 
@@ -33,7 +34,7 @@ k8s_update_hosts() {
         text+=$'\n'"${k8s_known[$name]} $name"
     done
     # In place, as the file itself is what is mounted.
-    [ "$text" = "$(</etc/hosts)" ] || printf '%s\n' "$text" >/etc/hosts
+    [ "$text" = "$(<"$k8s_hosts")" ] || printf '%s\n' "$text" >"$k8s_hosts"
 }
 
 # Name servers tell the name of a host by its address: `<Job>-<rank>.<service>...`, where the Job of
@@ -59,7 +60,7 @@ k8s_keep_hosts() {
         say 'the image has no getent, by which the tasks of a group find each other'
         return 1
     fi
-    [ -e "$k8s_state/hosts" ] || cp /etc/hosts "$k8s_state/hosts" || return 1
+    [ -e "$k8s_state/hosts" ] || cp "$k8s_hosts" "$k8s_state/hosts" || return 1
     k8s_update_hosts
     (
         trap - TERM INT HUP USR1 USR2
