@@ -95,11 +95,12 @@ def spoiled(content: bytes, chance: random.Random) -> bytes:
 
 
 _TOKENS = (
-    b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xe2\x80\xae", b"\xed\xa0\x80", b"\x1b[31m", b"\t", b"\r",
-    b"&a [*a]", b"*a", b"<<: *a\n", b"!!python/object:os.system x", b"!x ", b"? [a]\n: b\n", b"[" * 500,
-    b"{a: " * 300, b"- " * 2000, b"---\n", b"...\n", b"%YAML 1.1\n", b"|\n", b">-\n", b"\n\n", b"'", b'"',
-    b": ", b"1" * 5000, b".inf", b"0x", b"1e999", b"null", b"$HOME", b"${", b"`id`", b"$(id)", b"{{ x }}",
-    b"{% raw %}", b"#SBATCH ", b"\\", b"x" * 70000, b"\xc2\x85", b"\xe2\x80\xa8", b"<<EOF\n", b"((", b"\"\\uD800\"",
+    b"\x00", b"\xff\xfe", b"\xef\xbb\xbf", b"\xe2\x80\xae", b"\xed\xa0\x80", b"\x1b[31m", b"\t",
+    b"\r", b"&a [*a]", b"*a", b"<<: *a\n", b"!!python/object:os.system x", b"!x ",
+    b"? [a]\n: b\n", b"[" * 500, b"{a: " * 300, b"- " * 2000, b"---\n", b"...\n", b"%YAML 1.1\n",
+    b"|\n", b">-\n", b"\n\n", b"'", b'"', b": ", b"1" * 5000, b".inf", b"0x", b"1e999", b"null",
+    b"$HOME", b"${", b"`id`", b"$(id)", b"{{ x }}", b"{% raw %}", b"#SBATCH ", b"\\",
+    b"x" * 70000, b"\xc2\x85", b"\xe2\x80\xa8", b"<<EOF\n", b"((", b"\"\\uD800\"",
 )  # fmt: skip
 
 
@@ -115,21 +116,8 @@ def inputs(number: int, texts: Sequence[str]) -> bytes:
 
 
 _JSON_VALUES = (
-    None,
-    True,
-    0,
-    -1,
-    1e400,
-    10**30,
-    "1",
-    "",
-    "\ud800",
-    [],
-    {},
-    [[]],
-    {"a": None},
-    "x" * 9000,
-)
+    None, True, 0, -1, 1e400, 10**30, "1", "", "\ud800", [], {}, [[]], {"a": None}, "x" * 9000,
+)  # fmt: skip
 
 
 def json_inputs(number: int, text: str) -> bytes:
