@@ -46,6 +46,7 @@ def build_pipeline(
     tasks = _tasks(documents, diagnostics, options)
     found = Diagnostics()
     _check_names(tasks, found, "pipeline")
+    _check_services(tasks, found, "pipeline")
     _check_priorities(tasks, found)
     diagnostics.extend(found)
     if not is_sound or found.has_errors or len(tasks) < len(documents):
@@ -73,6 +74,7 @@ def build_group(
     name = _group_name_of(b)
     _check_members(b, tasks)
     _check_names(tasks, b.diagnostics, "group")
+    _check_services(tasks, b.diagnostics, "group")
     names = [_written_name(document) for document in documents]
     primary = _primary_tasks(b, names)
     delays = _termination_delay(b, names)
@@ -125,6 +127,18 @@ def _check_names(tasks: Sequence[Task], diagnostics: Diagnostics, kind: str) -> 
                     f"object name, {quoted(dns_label(task.name))}",
                     hint="give one of them another `name:`",
                     related=[Related("the first one", first.origin.span("name"))],
+                )
+            )
+
+
+def _check_services(tasks: Sequence[Task], diagnostics: Diagnostics, kind: str) -> None:
+    for task in tasks:
+        if task.service is not None:
+            diagnostics.add(
+                codes.SERVICE_AMONG_TASKS.at(
+                    task.origin.key_span("service"),
+                    f"a task of a {kind} cannot be a service",
+                    hint="put the service into a file of its own",
                 )
             )
 

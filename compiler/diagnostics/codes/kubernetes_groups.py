@@ -14,8 +14,10 @@ GROUP_NOT_GANG = Code(
 NEEDS_JOBSET = Code(
     "needs-jobset",
     Severity.ERROR,
-    "A pipeline, or a group with auxiliary tasks, cannot do without JobSet on the cluster.",
-    "Jobs alone cannot start one after the other, and nothing would end the auxiliary tasks.",
+    "A pipeline, a group with auxiliary tasks, or one that triplane deploys itself cannot do "
+    "without JobSet on the cluster.",
+    "Jobs alone cannot start one after the other, nothing would end the auxiliary tasks, and no "
+    "one object would say what became of the group.",
     'Install JobSet on the cluster and say so at the target: `jobset: "0.12"`.',
     example="targets: {prod: {kind: kubernetes}}  # without jobset, for a pipeline",
 )

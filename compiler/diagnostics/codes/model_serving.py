@@ -181,6 +181,13 @@ GROUP_POOL = Code(
     "A group ends, a pool waits.",
     "Put the pool into a file of its own.",
 )
+SERVICE_AMONG_TASKS = Code(
+    "service-among-tasks",
+    Severity.ERROR,
+    "A task of a group or a pipeline is a service.",
+    "A group and a pipeline end, a service does not.",
+    "Put the service into a file of its own; in a group, a task that serves needs no `service`.",
+)
 GROUP_UNKNOWN_TASK = Code(
     "group-unknown-task",
     Severity.ERROR,

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from compiler.diagnostics import Diagnostic, Diagnostics
 from compiler.diagnostics.codes import kubernetes as k8s_codes
 from compiler.diagnostics.codes import kubernetes_groups as codes
-from compiler.model import Group, Pipeline, TargetSpec, names
+from compiler.model import Deployer, Group, Pipeline, TargetSpec, names
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import kueue, metadata
 from compiler.targets.kubernetes.additions import Addition, combined
@@ -63,6 +63,8 @@ def whole_faults(whole: Group | Pipeline, target: TargetSpec) -> Iterator[Diagno
         words = "a pipeline needs JobSet, which starts a task once the one before it is done"
     elif len(whole.primary_tasks) < len(whole.tasks):
         words = "auxiliary tasks need JobSet, which ends them with the primary ones"
+    elif target.deployer is not Deployer.DIRECTORY:
+        words = "a group is followed by its JobSet; single Jobs are written for others to apply"
     else:
         return
     yield codes.NEEDS_JOBSET.at(
