@@ -45,6 +45,7 @@ ELSEWHERE = {
     "path-taken": _PLAN,
     "file-too-large": _BIG,
     "file-unreadable": _SYSTEM,
+    "kubernetes-files-not-committed": _BIG,
     "kubernetes-files-too-large": _BIG,
     "kubernetes-files-unreadable": _SYSTEM,
     "kubernetes-name-too-long": _BUG,
@@ -61,6 +62,7 @@ ELSEWHERE = {
     "target-left-behind": _PLAN,
     "tree-unreadable": _SYSTEM,
     "unexpected-value": _SCHEMA,
+    "volume-not-made": _PLAN,
 }
 
 # Inputs that are there and not read, which is what their case is about.

@@ -282,7 +282,7 @@ def test_verify_finds_a_broken_text_at_its_line():
 
 
 def test_an_unknown_version_and_unused_options_are_said():
-    stack = STACK.replace('"1.34"', '"1.99"').replace("labels:", "files: {git: g@h:r}, labels:")
+    stack = STACK.replace('"1.34"', '"1.99"').replace("labels:", "files: {volume: a}, labels:")
     diagnostics = Diagnostics()
     assert TARGET.render(make_job("run: x\n", stack), diagnostics)
     assert {item.code for item in diagnostics} == {

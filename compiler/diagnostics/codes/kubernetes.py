@@ -94,7 +94,16 @@ FILES_TOO_LARGE = Code(
     Severity.ERROR,
     "The files that the task brings along do not fit into a ConfigMap.",
     "On Kubernetes they travel in an immutable ConfigMap of at most 512 KiB compressed.",
-    "Leave files out with `.skyignore`, use a git `workdir`, or put data into the image.",
+    "Set `files: {git: ...}` of the target, leave files out with `.skyignore`, use a git "
+    "`workdir`, or put data into the image.",
+)
+FILES_NOT_COMMITTED = Code(
+    "kubernetes-files-not-committed",
+    Severity.ERROR,
+    "Files that pods would clone from git are not what is committed.",
+    "The clone has what was committed and pushed, and nothing else of the folder.",
+    "Commit and push the folder, or leave files out with `.skyignore`.",
+    example="targets: {prod: {kind: kubernetes, files: {git: https://example.com/repo.git}}}",
 )
 FILES_UNREADABLE = Code(
     "kubernetes-files-unreadable",

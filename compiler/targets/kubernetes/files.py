@@ -1,29 +1,58 @@
-"""The files that a task brings along, as the data of a ConfigMap."""
+"""The files that a task brings along: in a ConfigMap, or by a clone where they are too large."""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from compiler.diagnostics import Diagnostic, Diagnostics
 from compiler.diagnostics.codes import kubernetes as codes
+from compiler.model import TargetSpec
+from compiler.rendering.filetree import FileTree
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes.archive import ARCHIVE_LIMIT, TooLarge, archive
-from compiler.targets.kubernetes.scripts import archive_key
+from compiler.targets.kubernetes.committed import Committed, NotCommitted, committed
 
 
-def packed_files(job: Job, diagnostics: Diagnostics) -> dict[str, str]:
-    """base64 of the archive of each local tree, by key; empty where there are none."""
-    packed: dict[str, str] = {}
-    total = 0
+@dataclass(frozen=True, slots=True)
+class Brought:
+    """`packed` is the data of the ConfigMap, base64 by key, `archives` the tree of each key;
+    `folders` are what pods clone from `repository`."""
+
+    packed: Mapping[str, str] = field(default_factory=dict)
+    archives: tuple[tuple[str, FileTree], ...] = ()
+    folders: tuple[tuple[Committed, FileTree], ...] = ()
+    repository: str = ""
+
+
+def repository_of(target: TargetSpec) -> str | None:
+    """The repository that pods clone from, as the target's `files` names it."""
+    option = target.options.get("files")
+    url = option.get("git") if isinstance(option, Mapping) else None
+    return str(url) if url else None
+
+
+def brought_files(job: Job, diagnostics: Diagnostics) -> Brought:
+    """All local trees of the job; the largest are cloned where the rest alone fits."""
+    left = [tree for tree in job.trees if tree.local is not None]
+    folders: list[tuple[Committed, FileTree]] = []
+    repository = repository_of(job.target)
     try:
-        for index, tree in enumerate(item for item in job.trees if item.local is not None):
-            content = archive(tree)
-            total += len(content)
-            if total > ARCHIVE_LIMIT:
-                raise TooLarge(total, compressed=True)
-            packed[archive_key(index)] = base64.b64encode(content).decode()
-    except TooLarge as error:
-        diagnostics.add(_too_large(job, error))
+        while True:
+            try:
+                packed = _packed(left)
+                break
+            except TooLarge as error:
+                largest = max(left, key=lambda tree: tree.size)
+                if repository is None:
+                    diagnostics.add(_too_large(job, error))
+                    return Brought()
+                folders.append((committed(largest), largest))
+                left.remove(largest)
+    except NotCommitted as problem:
+        diagnostics.add(_not_committed(job, largest, str(problem)))
+        return Brought()
     except OSError as error:
         diagnostics.add(
             codes.FILES_UNREADABLE.at(
@@ -32,6 +61,19 @@ def packed_files(job: Job, diagnostics: Diagnostics) -> dict[str, str]:
                 target=job.target.key,
             )
         )
+        return Brought()
+    return Brought(packed, tuple(zip(packed, left, strict=True)), tuple(folders), repository or "")
+
+
+def _packed(trees: list[FileTree]) -> dict[str, str]:
+    packed: dict[str, str] = {}
+    total = 0
+    for index, tree in enumerate(trees):
+        content = archive(tree)
+        total += len(content)
+        if total > ARCHIVE_LIMIT:
+            raise TooLarge(total, compressed=True)
+        packed[f"{index}.tar.gz"] = base64.b64encode(content).decode()
     return packed
 
 
@@ -43,6 +85,18 @@ def _too_large(job: Job, error: TooLarge) -> Diagnostic:
         f"the files of the task are {size}, a ConfigMap holds {ARCHIVE_LIMIT // 1024} KiB",
         found=size,
         expected=f"at most {ARCHIVE_LIMIT // 1024} KiB compressed",
-        hint="leave files out with `.skyignore`, or use `workdir: {url: ..., ref: ...}`",
+        hint=f"set `files: {{git: <repository>}}` of `{job.target.key}`, from which pods clone "
+        "what is committed, or leave files out with `.skyignore`",
+        target=job.target.key,
+    )
+
+
+def _not_committed(job: Job, tree: FileTree, problem: str) -> Diagnostic:
+    key = "workdir" if tree.destination.rstrip("/") == "~/sky_workdir" else "file_mounts"
+    return codes.FILES_NOT_COMMITTED.at(
+        job.task.origin.span(key),
+        f"pods would clone `{tree.destination}` from git, and it is not what a clone has: "
+        f"{problem}",
+        hint="commit and push it, or leave files out with `.skyignore`",
         target=job.target.key,
     )

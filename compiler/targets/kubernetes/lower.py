@@ -13,7 +13,7 @@ from compiler.targets.kubernetes.accelerators import NoSelection, Selection, sel
 from compiler.targets.kubernetes.additions import Addition, combined
 from compiler.targets.kubernetes.exposure import port_faults
 from compiler.targets.kubernetes.features import additions_of
-from compiler.targets.kubernetes.files import packed_files
+from compiler.targets.kubernetes.files import brought_files
 from compiler.targets.kubernetes.gang import gang_of, uses_jobset
 from compiler.targets.kubernetes.losses import scheme_faults
 from compiler.targets.kubernetes.manifest import Manifest
@@ -80,14 +80,16 @@ def parts_of(
     secrets = secret_uses(job, names.secrets, diagnostics)
     selection = selection_of(job, settings, diagnostics)
     added = combined((additions_of(job, settings, names, selection, secrets, diagnostics), more))
-    texts = scripts(job, settings, names, secrets, added)
-    files = packed_files(job, diagnostics)
+    brought = brought_files(job, diagnostics)
+    texts, files = scripts(job, settings, names, secrets, added, brought), brought.packed
     if not job.ends:
         # what is served goes on with the old texts until the new ones are in place
         names = metadata.versioned(names, texts, files)
     manifests = [_config_map(job, settings, "scripts.yaml", names.scripts, data=texts)]
     if files:
-        manifests.append(_config_map(job, settings, "files.yaml", names.files, binary_data=files))
+        manifests.append(
+            _config_map(job, settings, "files.yaml", names.files, binary_data=dict(files))
+        )
     if job.part_of is None:
         manifests += external_secret_manifests(job, settings)
     if job.ends:

@@ -15,6 +15,7 @@ from compiler.targets.kubernetes import probes
 from compiler.targets.kubernetes.additions import Addition
 from compiler.targets.kubernetes.archive import root_of
 from compiler.targets.kubernetes.buckets import bucket_scripts
+from compiler.targets.kubernetes.files import Brought
 from compiler.targets.kubernetes.hooks import hook_scripts
 from compiler.targets.kubernetes.metadata import Names
 from compiler.targets.kubernetes.places import Place, place_of
@@ -30,10 +31,14 @@ HOSTS = "hosts.sh"
 
 
 def scripts(
-    job: Job, settings: Settings, names: Names, secrets: Iterable[SecretUse], added: Addition
+    job: Job,
+    settings: Settings,
+    names: Names,
+    secrets: Iterable[SecretUse],
+    added: Addition,
+    brought: Brought,
 ) -> dict[str, str]:
     """File name -> text of the script folder. Raise ValueError for what a script cannot hold."""
-    local = [tree for tree in job.trees if tree.local is not None]
     platform = render(
         _TEMPLATE,
         {
@@ -44,9 +49,13 @@ def scripts(
             "peer_timeout": settings.peer_timeout,
             "state_folder": STATE_FOLDER,
             "archives": [
-                place_of(root_of(tree), f"{FILES_FOLDER}/{archive_key(index)}")
-                for index, tree in enumerate(local)
+                place_of(root_of(tree), f"{FILES_FOLDER}/{key}") for key, tree in brought.archives
             ],
+            "folders": [
+                place_of(tree.destination, found.folder or ".", found.commit)
+                for found, tree in brought.folders
+            ],
+            "repository": brought.repository,
             "repositories": [_repository(tree) for tree in job.trees if tree.git_url is not None],
             "secret_files": [
                 place_of(str(secret.mount_path), secret.file)
@@ -75,11 +84,6 @@ def scripts(
 @cache
 def _fixed_text(name: str) -> str:
     return (data_folder("templates") / "k8s" / name).read_text(encoding="utf-8")
-
-
-def archive_key(index: int) -> str:
-    """The key of a tree's archive in the ConfigMap of files."""
-    return f"{index}.tar.gz"
 
 
 def _variables(job: Job, settings: Settings) -> Mapping[str, str]:

@@ -20,7 +20,9 @@ _LATER = "not rendered for Kubernetes by this version"
 _TASK = (
     ("name", _FULL, "basis of the Job's name"),
     ("num_nodes", _FULL, "completions and parallelism of an Indexed Job, one pod a rank"),
-    ("workdir", _FULL, "an immutable ConfigMap of up to 512 KiB compressed"),
+    ("workdir", _FULL,
+     "an immutable ConfigMap of up to 512 KiB compressed, above that a clone of the target's "
+     "`files: {git}`"),
     ("workdir (git)", _FULL, "cloned by every pod when it starts, with GIT_TOKEN or GIT_SSH_KEY"),
     ("setup", _FULL, "run by the launcher in every pod, with a barrier before `run`"),
     ("run", _FULL, "run by the launcher in every pod; without it the pods are kept"),

@@ -13,6 +13,7 @@ from compiler.targets.interface import Job, Support
 from compiler.targets.kubernetes import findings
 from compiler.targets.kubernetes.accelerators import NoSelection, select
 from compiler.targets.kubernetes.emit import emit
+from compiler.targets.kubernetes.files import repository_of
 from compiler.targets.kubernetes.gang import gang_faults
 from compiler.targets.kubernetes.groups import lower_joined, lower_whole, whole_faults
 from compiler.targets.kubernetes.losses import losses, spot_faults, stack_losses
@@ -173,6 +174,8 @@ def _target_faults(target: TargetSpec) -> Iterator[Diagnostic]:
         )
     yield from gang_faults(target)
     for option, what in _UNUSED_OPTIONS.items():
+        if option == "files" and repository_of(target) is not None:
+            continue
         if target.options.get(option) not in (None, "none"):
             yield codes.OPTION_IGNORED.at(
                 target.origin.key_span(option),
