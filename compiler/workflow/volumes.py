@@ -11,7 +11,9 @@ from compiler.diagnostics import Diagnostic, Diagnostics
 from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Stack, Task, Volume, check_named_volumes
 from compiler.source import Kind, suggest
+from compiler.source.reading import shown_path
 from compiler.workflow.loading import Loaded
+from compiler.workflow.prepare import Prepared
 from compiler.workflow.works import Work
 
 
@@ -49,6 +51,19 @@ def mounting(volume: str, works: Sequence[Work]) -> list[tuple[str, Task]]:
         for task in work.tasks
         if any(mount.name == volume for mount in task.volumes)
     ]
+
+
+def not_made(prepared: Prepared, volumes_at: Mapping[str, object]) -> Iterator[Diagnostic]:
+    """Volumes that the work mounts, that are to be made, and that are on no target."""
+    for member in prepared.members:
+        for mount in member.task.volumes:
+            volume = member.mounted.get(mount.name or "")
+            if volume is not None and not volume.use_existing and volume.name not in volumes_at:
+                yield codes.VOLUME_NOT_MADE.at(
+                    mount.origin.span(),
+                    f"volume `{volume.name}` is not there yet, and is not in this plan",
+                    hint=f"apply {shown_path(volume.origin.document.source.path)} too",
+                )
 
 
 def _unknown(task: Task, volumes: Mapping[str, Volume]) -> Iterator[Diagnostic]:

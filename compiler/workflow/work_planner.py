@@ -27,7 +27,7 @@ from compiler.workflow.joining import joined, joined_group
 from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import World
 from compiler.workflow.prepare import Prepared
-from compiler.workflow.volumes import mounting
+from compiler.workflow.volumes import mounting, not_made
 
 
 class WorkPlanner:
@@ -195,6 +195,7 @@ class WorkPlanner:
             without_values=self.options.read_only,
         )
         desired = replace(desired, preview=self._preview_of(prepared, job, said))
+        said.extend(not_made(prepared, self.volumes_at))
         change = work_change(desired, last, decision, merge_keys_of(row.target))
         self.rendered[change.address] = (row, artifacts)
         if change.action.changes or said.has_errors:

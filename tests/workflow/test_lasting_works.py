@@ -136,6 +136,16 @@ class TestVolume:
         claim = made.files()["kubernetes/eks/demo-second-1/job.yaml"]
         assert "claimName: demo-models" in claim
 
+    def test_a_task_alone_is_told_of_a_volume_that_is_not_made(self, lasting):
+        lasting.write("tasks/models.yaml", volume())
+        path = lasting.task(
+            "reader", resources={"infra": "kubernetes/eks"}, volumes={"/models": "models"}
+        )
+        done = lasting.plan(path)
+        assert done.code == 0
+        assert "warning[volume-not-made]" in done.err
+        assert "volume-not-made" not in lasting.plan().err
+
     def test_an_unknown_one_is_an_error_with_what_there_is(self, made):
         made.task("second", volumes={"/m": "model"})
         done = made.plan()

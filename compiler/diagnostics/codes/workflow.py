@@ -51,6 +51,14 @@ SECRET_MISSING = Code(
     "its place under `secrets:` in the stack.",
     example="secrets: {HF_TOKEN: null}",
 )
+VOLUME_NOT_MADE = Code(
+    "volume-not-made",
+    Severity.WARNING,
+    "The task mounts a volume of the set that is not there yet, and that this plan does not make.",
+    "What mounts it waits until it is there.",
+    "Apply the set, or name the volume's file too.",
+    example="triplane apply train.yaml  # before the set was applied, whose volume it mounts",
+)
 SECRET_VALUES_DIFFER = Code(
     "secret-values-differ",
     Severity.ERROR,
