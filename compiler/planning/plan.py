@@ -66,6 +66,8 @@ class WorkChange:
     saved plan checks. `record` is the intent that the step writes first, `fields` what the
     platform changes on a pending run, `required` the secrets that must exist on the target.
     `cost` is what it costs while it runs, None where it was not placed by this plan.
+    `alternatives` are, for a new run, the changes on the targets that are asked next if this
+    one refuses, each with its own bytes and its own run number.
     """
 
     work: str
@@ -88,6 +90,7 @@ class WorkChange:
     required: tuple[str, ...] = ()
     placement: tuple[PlacementRow, ...] = ()
     cost: Cost | None = None
+    alternatives: tuple[WorkChange, ...] = ()
 
     @property
     def address(self) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import os
 import socket
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
@@ -19,7 +19,8 @@ from compiler.planning.states import Observation
 from compiler.targets.interface import Deployer, Step
 from compiler.targets.registry import deployer_of
 from compiler.workflow import places
-from compiler.workflow.fingerprint import check_secrets, previous_of, still_to_do
+from compiler.workflow.failover import all_candidates, give_up, is_refusal, remaining
+from compiler.workflow.fingerprint import check_secrets, previous_of, run_of, still_to_do
 from compiler.workflow.refused import Locate, placed
 
 Progress = Callable[[str], None]
@@ -61,9 +62,13 @@ def apply_plan(
     secrets: Mapping[str, Mapping[str, str]],
     progress: Progress = lambda _: None,
     locate: Locate | None = None,
+    *,
+    fresh: bool = False,
 ) -> Applied:
     """Carry out a plan. `secrets[work][name]` are the values to hand over again; `locate` tells
-    where a refused work's fields are written (`locator`).
+    where a refused work's fields are written (`locator`). `fresh` says that the plan was made by
+    this very call and never applied before: then a target that went away since holds nothing
+    of it, and the next candidate may be asked.
 
     Raise PlanOutdated before anything is touched if the live state moved out of what the
     plan allows or a secret's value differs; LockHeld if another apply is at work. A step that
@@ -75,29 +80,37 @@ def apply_plan(
     changes = [change for change in plan.works if change.action.changes]
     if changes and not plan.applyable:
         raise WorkFailed("this plan cannot be applied: it does not know all that it would change")
-    targets = sorted({change.target for change in changes})
+    targets = sorted({change.target for change in all_candidates(changes)})
     gone = [key for key in targets if key not in stack.targets]
     if gone:
         raise PlanOutdated([f"the stack no longer has target {key!r}" for key in gone])
-    check_secrets(changes, stack, secrets)
+    check_secrets(list(all_candidates(changes)), stack, secrets)
     refused = tuple(change for change in plan.works if change.action is Action.REFUSED)
     deployers = {key: deployer_of(stack, stack.targets[key]) for key in targets}
     results: list[StepResult] = []
     stuck: set[str] = set()  # works that could not leave where they were
     with _locked(deployers, _holder(identity)) as away:
         observations = _observed(deployers, away)
-        reachable = [change for change in changes if change.target not in away]
+        standing = {id(item): remaining(item, observations, identity) for item in changes}
+        current = [standing[id(change)][0] for change in changes]
+        reachable = [change for change in current if change.target not in away]
         todo = {id(change) for change in still_to_do(reachable, observations, identity)}
-        for change in _in_order(changes):
-            result = _skipped(change, away, stuck)
-            if result is None and id(change) not in todo:
-                last = observations[change.target].last_run(change.work)
+        run = _Run(stack, identity, secrets, deployers, observations, away, progress, locate)
+        ordered = _in_order(changes)
+        firsts = [standing[id(change)][0] for change in ordered]
+        together = run.together([first for first in firsts if id(first) in todo])
+        for change in ordered:
+            first, *others = standing[id(change)]
+            result = _skipped(first, away, stuck)
+            if result is None and id(first) not in todo:
+                last = run_of(observations[first.target], first.work, first.run)
                 record = last.record if last else None
-                result = StepResult(change, record, note="done by an earlier apply")
+                result = StepResult(first, record, note="done by an earlier apply")
             if result is None:
-                values = secrets.get(change.work, {})
-                step = _step(change, stack, observations[change.target], identity, values)
-                result = _execute(step, change, deployers[change.target], progress, locate)
+                result = together.get(id(first)) or run.step(first)
+            may_be_elsewhere = first.target in away and not fresh
+            if others and not may_be_elsewhere:
+                result = run.go_on(result, others)
             if result.error is not None and change.action is Action.DELETE:
                 stuck.add(change.work)
             results.append(result)
@@ -131,14 +144,83 @@ def _skipped(
     return None
 
 
-def _execute(
-    step: Step, change: WorkChange, deployer: Deployer, progress: Progress, locate: Locate | None
-) -> StepResult:
-    progress(f"{change.address}: {change.action} run {change.run}")
-    try:
-        return StepResult(change, deployer.execute(step, progress))
-    except TriplaneError as error:
-        return StepResult(change, error=placed(error, change, locate))
+@dataclass(frozen=True)
+class _Run:
+    """What every step of one apply needs."""
+
+    stack: Stack
+    identity: str
+    secrets: Mapping[str, Mapping[str, str]]
+    deployers: Mapping[str, Deployer]
+    observations: Mapping[str, Observation]
+    away: Mapping[str, TargetUnreachable]
+    progress: Progress
+    locate: Locate | None
+
+    def step(self, change: WorkChange) -> StepResult:
+        """Carry out one change."""
+        self.progress(f"{change.address}: {change.action} run {change.run}")
+        deployer = self.deployers[change.target]
+        try:
+            return StepResult(change, deployer.execute(self._step(change), self.progress))
+        except TriplaneError as error:
+            return StepResult(change, error=placed(error, change, self.locate))
+
+    def together(self, changes: Sequence[WorkChange]) -> dict[int, StepResult]:
+        """New works that wait for no other change, carried out at once where a deployer can; by
+        the change's id."""
+        waits = {change.work for change in changes if change.action is not Action.CREATE}
+        found: dict[int, StepResult] = {}
+        for key, deployer in self.deployers.items():
+            create_all = getattr(deployer, "create_all", None)
+            mine = [item for item in changes if item.target == key and item.work not in waits]
+            if create_all is None or len(mine) < 2:
+                continue
+            steps = [self._step(change) for change in mine]
+            by_step = {id(step): change for step, change in zip(steps, mine, strict=True)}
+            for step, came in create_all(steps, self.progress):
+                change = by_step[id(step)]
+                if isinstance(came, TriplaneError):
+                    error = placed(came, change, self.locate)
+                    found[id(change)] = StepResult(change, error=error)
+                else:
+                    found[id(change)] = StepResult(change, came)
+        return found
+
+    def _step(self, change: WorkChange) -> Step:
+        values = self.secrets.get(change.work, {})
+        observation = self.observations[change.target]
+        return _step(change, self.stack, observation, self.identity, values)
+
+    def go_on(self, result: StepResult, others: Sequence[WorkChange]) -> StepResult:
+        """The result of the first candidate that takes the work, or of the last that did not."""
+        said: list[str] = []
+        for following in others:
+            was_away = result.change.target in self.away
+            if not was_away and not is_refusal(result.error):
+                break
+            said.append(f"{result.change.target}: {result.error}")
+            if not was_away:
+                deployer = self.deployers[result.change.target]
+                left = give_up(result.change, deployer, self.identity, self.progress)
+                if left is not None:
+                    words = f"{result.error}; what it left there cannot be closed: {left}"
+                    return StepResult(result.change, error=WorkFailed(words))
+            self.progress(f"{result.change.address}: refused, moving on to {following.target}")
+            result = self._on(following)
+        if said and result.error is None:
+            return replace(result, note="; ".join(filter(None, (*said, result.note))))
+        return result
+
+    def _on(self, change: WorkChange) -> StepResult:
+        """A candidate that is asked because those before it refused."""
+        if change.target in self.away:
+            return StepResult(change, error=self.away[change.target])
+        try:
+            still_to_do([change], self.observations, self.identity)
+        except PlanOutdated as error:
+            return StepResult(change, error=error)
+        return self.step(change)
 
 
 def _step(
@@ -162,7 +244,8 @@ def _step(
 
 def _in_order(changes: list[WorkChange]) -> list[WorkChange]:
     """Deletions first where they free the way for a move, else in the plan's order. A target's
-    own files are there before the works that stand on them, and go after them."""
+    own files are there before the works that stand on them, and go after them; so do volumes
+    with what mounts them."""
 
     def place(change: WorkChange) -> int:
         belongs_to_target = change.work.startswith("_")

@@ -116,7 +116,8 @@ def values_to_hand_over(
     """By work and name, the values that an apply of these changes hands over."""
     by_name = {work.name: work for work in works}
     values: dict[str, dict[str, str]] = {}
-    for change in changes:
+    candidates = (item for change in changes for item in (change, *change.alternatives))
+    for change in candidates:
         if change.secrets and change.work in by_name:
             found = secret_values(by_name[change.work].tasks, stack, change.target)
             values.setdefault(change.work, {}).update(found)

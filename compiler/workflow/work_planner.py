@@ -27,6 +27,7 @@ from compiler.workflow.joining import joined, joined_group
 from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import World
 from compiler.workflow.prepare import Prepared
+from compiler.workflow.prices import priced
 from compiler.workflow.volumes import mounting, not_made
 
 
@@ -101,7 +102,60 @@ class WorkPlanner:
         elif last is not None and at is not None and at != placement.chosen.target.key:
             yield from self._move(prepared, placement, at, last)
         else:
-            yield self._decided(prepared, placement, placement.chosen, last)
+            change = self._decided(prepared, placement, placement.chosen, last)
+            yield self._with_alternatives(change, prepared, placement, last)
+
+    def _with_alternatives(
+        self,
+        change: WorkChange,
+        prepared: Prepared,
+        placement: Placement,
+        last: ObservedRun | None,
+    ) -> WorkChange:
+        """A first run, and where to go on if its target refuses it. What ran before has its
+        place, which holds; files are written wherever they are to be."""
+        chosen = placement.chosen
+        new = change.action is Action.CREATE and (last is None or self.options.move)
+        if chosen is None or not new or self.joins is not None or prepared.work.volume is not None:
+            return change
+        if chosen.target.deployer is Deployer.DIRECTORY:
+            return change
+        found: list[WorkChange] = []
+        for row in compiling.possible_rows(placement):
+            asked = self.world.may_change(row.target.key) and row.target.key in (
+                self.world.observations
+            )
+            if not asked or row.target is chosen.target:
+                continue
+            if row.target.deployer is Deployer.DIRECTORY:
+                continue
+            run = change.run + len(found) + 1
+            item = self._alternative(prepared, placement, row, run)
+            if item is not None:
+                found.append(item)
+        return replace(change, alternatives=tuple(found))
+
+    def _alternative(
+        self, prepared: Prepared, placement: Placement, row: Row, run: int
+    ) -> WorkChange | None:
+        """The new run on another target, None where it cannot be rendered for it."""
+        said = Diagnostics()
+        job, artifacts = self._artifacts(prepared, row, run, said)
+        desired = desired_of(
+            job,
+            prepared,
+            placement,
+            artifacts,
+            said,
+            ad_hoc=self._is_ad_hoc(prepared),
+            without_values=self.options.read_only,
+        )
+        if said.has_errors:
+            return None
+        reason = "the next candidate, if those before it refuse"
+        decision = Decision(Action.CREATE, reason, run, frozenset((None,)))
+        change = work_change(desired, None, decision, merge_keys_of(row.target))
+        return priced(replace(change, placement=()), prepared, row, artifacts)
 
     def policy(self) -> Policy:
         """The flags as the outcome table knows them."""

@@ -96,7 +96,7 @@ def _planned_and_applied(paths, stack, arguments, auto_approve, err, overrides, 
             return None
         secrets, locate = secrets_for(planned, stack), locator(planned.loaded.works, stack)
         try:
-            applied = apply_plan(planned.plan, stack, secrets, progress, locate)
+            applied = apply_plan(planned.plan, stack, secrets, progress, locate, fresh=True)
         except PlanOutdated as error:
             if not left:
                 raise

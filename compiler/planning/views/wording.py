@@ -121,7 +121,10 @@ def _placed(change: WorkChange) -> Iterator[str]:
     for row in here:
         if others or row.price:
             yield f"placed on {_candidate(row)}: {row.reason}"
-    if possible:
+    if change.alternatives:
+        following = (f"{item.target} as run {item.run}" for item in change.alternatives)
+        yield f"moves on if it is refused: {', then '.join(following)}"
+    elif possible:
         yield "could also go to " + ", ".join(dict.fromkeys(_candidate(row) for row in possible))
     for row in others:
         if row.reason:

@@ -1,0 +1,80 @@
+"""Moving on to the next candidate where a target refuses a new run; exactly one live run remains.
+
+A plan holds the bytes of every candidate, each under a run number of its own. What a target
+refused is closed there, and confirmed gone, before the next one is asked: a record that ended
+without ever having had an identity is a candidate that this plan has given up, so that the same
+plan, started again after a crash, goes on where it stood.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from compiler.diagnostics import LockHeld, TriplaneError, WorkFailed
+from compiler.planning.outcomes import Action
+from compiler.planning.plan import WorkChange
+from compiler.planning.records import Record, Stage
+from compiler.planning.states import Observation
+from compiler.targets.interface import Deployer, Progress, Step
+from compiler.workflow.fingerprint import run_of
+
+
+def candidates_of(change: WorkChange) -> tuple[WorkChange, ...]:
+    """The change and what to try after it, in order."""
+    return (change, *change.alternatives)
+
+
+def all_candidates(changes: Iterable[WorkChange]) -> Iterator[WorkChange]:
+    for change in changes:
+        yield from candidates_of(change)
+
+
+def remaining(
+    change: WorkChange, observations: Mapping[str, Observation], identity: str
+) -> tuple[WorkChange, ...]:
+    """The candidates that this plan has not given up, the one where it stands first.
+
+    The last one stays in any case, so that there is one to say why.
+    """
+    candidates = candidates_of(change)
+    for at, candidate in enumerate(candidates[:-1]):
+        seen = observations.get(candidate.target)
+        there = run_of(seen, candidate.work, candidate.run) if seen is not None else None
+        ours = there is not None and there.record.plan == identity
+        if there is None or not ours or not _is_given_up(there.record):
+            return candidates[at:]
+    return candidates[-1:]
+
+
+def is_refusal(error: TriplaneError | None) -> bool:
+    """Whether another target may be asked: this one answered, and did not take the work."""
+    return isinstance(error, WorkFailed) and not isinstance(error, LockHeld)
+
+
+def give_up(
+    candidate: WorkChange, deployer: Deployer, identity: str, progress: Progress
+) -> TriplaneError | None:
+    """Close what a refused candidate left on its target, and make sure that nothing runs there.
+
+    Returns why that cannot be told; then no other target may be asked.
+    """
+    assert candidate.record is not None
+    closing = Step(
+        action=str(Action.DELETE), record=replace(candidate.record, plan=identity), artifacts=()
+    )
+    try:
+        observation = deployer.observe(False)
+        if run_of(observation, candidate.work, candidate.run) is None:
+            return None  # it was refused before anything was written down
+        record = deployer.execute(closing, progress)
+        after = run_of(deployer.observe(False), candidate.work, candidate.run)
+    except TriplaneError as error:
+        return error
+    if after is not None and after.state.is_live:
+        return WorkFailed(f"{candidate.address}: {record.name} is still {after.state}")
+    return None
+
+
+def _is_given_up(record: Record) -> bool:
+    return record.stage is Stage.ENDED and record.identity is None

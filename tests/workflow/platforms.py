@@ -1,0 +1,119 @@
+"""Platforms in memory, for what several targets have to agree on: they accept, refuse, are full,
+away, or kill the apply at any point. What they remember outlives the deployers."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from compiler.diagnostics import LockHeld, PlanOutdated, TargetUnreachable, WorkFailed
+from compiler.planning.records import Record, Stage
+from compiler.planning.states import Observation, ObservedRun, RunState
+from compiler.targets.interface import Capacity
+
+
+class Killed(BaseException):
+    """What a kill looks like from inside: nothing after it runs."""
+
+
+@dataclass
+class Platform:
+    """One target: its records, what runs, and how it behaves."""
+
+    key: str
+    refuses: str = ""
+    away: bool = False
+    free: dict[str, int] = field(default_factory=dict)
+    records: dict[str, Record] = field(default_factory=dict)
+    live: set[str] = field(default_factory=set)
+    submitted: list[str] = field(default_factory=list)
+    locked_by: str | None = None
+
+
+@dataclass
+class Platforms:
+    """All of them; `step` is called at every point at which a kill can fall."""
+
+    by_key: dict[str, Platform]
+    step: Callable[[str], None] = lambda point: None
+
+    def live(self) -> list[str]:
+        return sorted(f"{key}/{run}" for key, item in self.by_key.items() for run in item.live)
+
+
+class Deployer:
+    """The contract of `compiler.targets.interface.Deployer`, in memory."""
+
+    def __init__(self, platforms: Platforms, key: str) -> None:
+        self.platforms = platforms
+        self.platform = platforms.by_key[key]
+
+    def _ask(self) -> Platform:
+        if self.platform.away:
+            raise TargetUnreachable(self.platform.key, "connection refused")
+        return self.platform
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def observe(self, with_artifacts: bool = True) -> Observation:
+        platform = self._ask()
+        return Observation(
+            platform.key,
+            tuple(
+                ObservedRun(record, self._state(record))
+                for _, record in sorted(
+                    platform.records.items(), key=lambda item: (item[1].work, item[1].run)
+                )
+            ),
+        )
+
+    def _state(self, record: Record) -> RunState:
+        if record.run_key in self.platform.live:
+            return RunState.PENDING
+        if record.stage is Stage.INTENT:
+            return RunState.PENDING
+        return RunState.CANCELLED
+
+    def capacity(self) -> Capacity:
+        return Capacity(self._ask().free)
+
+    def lock(self, holder: str) -> None:
+        platform = self._ask()
+        if platform.locked_by is not None:
+            raise LockHeld(f"{platform.key} is locked by {platform.locked_by}")
+        platform.locked_by = holder
+
+    def unlock(self) -> None:
+        self._ask().locked_by = None
+
+    def execute(self, step, progress) -> Record:
+        platform = self._ask()
+        key = step.record.run_key
+        if step.action == "delete":
+            self.platforms.step(f"{platform.key}: before {key} is ended")
+            platform.live.discard(key)
+            there = platform.records.get(key, step.record)
+            ended = dataclasses.replace(
+                there, stage=Stage.ENDED, plan=step.record.plan, outcome="cancelled"
+            )
+            platform.records[key] = ended
+            self.platforms.step(f"{platform.key}: after {key} is ended")
+            return ended
+        self.platforms.step(f"{platform.key}: before the intent of {key}")
+        there = platform.records.get(key)
+        if there is not None and there.plan != step.record.plan:
+            raise PlanOutdated([f"run {step.record.run} is taken"])
+        platform.records[key] = dataclasses.replace(step.record, stage=Stage.INTENT)
+        self.platforms.step(f"{platform.key}: after the intent of {key}")
+        if platform.refuses:
+            raise WorkFailed(f"{platform.key}: {platform.refuses}")
+        if key not in platform.live:
+            platform.live.add(key)
+            platform.submitted.append(key)
+        self.platforms.step(f"{platform.key}: after {key} was submitted")
+        created = dataclasses.replace(step.record, stage=Stage.CREATED, identity=f"id-{key}")
+        platform.records[key] = created
+        self.platforms.step(f"{platform.key}: after the record of {key}")
+        return created
