@@ -11,6 +11,7 @@ schemas, which are published beside the pages.
 from __future__ import annotations
 
 import argparse
+import json
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -20,6 +21,7 @@ if __name__ == "__main__":
     sys.path.insert(0, str(TOP))
 
 from compiler.model import TargetKind  # noqa: E402
+from compiler.source import bundled, schema_names  # noqa: E402
 from compiler.targets.interface import Support, SupportLevel  # noqa: E402
 from compiler.targets.registry import target_of  # noqa: E402
 from tools.diagnostic_pages import diagnostic_pages  # noqa: E402
@@ -43,14 +45,15 @@ def pages() -> dict[str, str]:
     """The generated pages: path below docs/ -> text."""
     return {
         **diagnostic_pages(_WRITTEN_BY),
-        **{f"schemas/{path.name}": path.read_text(encoding="utf-8") for path in _schemas()},
+        **{f"schemas/{name}.schema.json": _published(name) for name in schema_names()},
         "support-matrix.md": support_page(),
         "library.md": library_page(),
     }
 
 
-def _schemas() -> list[Path]:
-    return sorted((TOP / "schemas").glob("*.schema.json"))
+def _published(name: str) -> str:
+    """A schema as `triplane schema` prints it."""
+    return json.dumps(bundled(name), indent=2, ensure_ascii=False) + "\n"
 
 
 def support_page() -> str:

@@ -1,5 +1,6 @@
 """Text to documents with positions; schema validation; "did you mean"."""
 
+from compiler.source.bundling import bundled
 from compiler.source.discovery import discover, read_paths, read_units
 from compiler.source.document import Document, Kind
 from compiler.source.kinds import Unit, detect
@@ -14,6 +15,7 @@ __all__ = [
     "Kind",
     "Path",
     "Unit",
+    "bundled",
     "check",
     "check_value",
     "detect",

@@ -10,14 +10,14 @@ import click
 @click.command()
 @click.argument("kind", required=False)
 def command(kind) -> int:
-    """Print the JSON Schema of KIND, or the kinds there are.
+    """Print the JSON Schema of KIND as one file, or the kinds there are.
 
     \b
     Examples:
       triplane schema
       triplane schema task >task.schema.json
     """
-    from compiler.source import schema, schema_names, suggest
+    from compiler.source import bundled, schema_names, suggest
 
     if kind is None:
         for name in schema_names():
@@ -27,5 +27,5 @@ def command(kind) -> int:
         close = suggest(kind, schema_names())
         hint = f"did you mean `{close}`?" if close else f"there are {', '.join(schema_names())}"
         raise click.UsageError(f"no schema {kind!r}; {hint}")
-    click.echo(json.dumps(schema(kind), indent=2, ensure_ascii=False))
+    click.echo(json.dumps(bundled(kind), indent=2, ensure_ascii=False))
     return 0
