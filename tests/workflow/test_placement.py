@@ -245,10 +245,10 @@ def test_a_target_without_a_deployer_in_this_version_blocks_no_other(project, mo
 
     deployer_of = observe.deployer_of
 
-    def lacking(stack, target):
+    def lacking(stack, target, **more):
         if target.key == "live":
             raise WorkFailed("live: this version cannot apply with `deployer: pulumi` to aws")
-        return deployer_of(stack, target)
+        return deployer_of(stack, target, **more)
 
     monkeypatch.setattr(observe, "deployer_of", lacking)
     project.stack(
@@ -291,10 +291,20 @@ def test_offline_asks_directories_alone_and_is_not_to_be_applied(project):
     assert not (project.folder / "out").exists()
 
 
-def test_a_failure_on_one_target_stops_no_other(project):
+def test_a_failure_on_one_target_stops_no_other(project, monkeypatch):
+    from compiler.diagnostics import WorkFailed
+    from compiler.targets.directory import DirectoryDeployer
+
+    execute = DirectoryDeployer.execute
+
+    def fails(self, step, progress):
+        if self.target == "alpha":
+            raise WorkFailed("the disk is full")
+        return execute(self, step, progress)
+
+    monkeypatch.setattr(DirectoryDeployer, "execute", fails)
     project.stack("alpha", "eks")
     project.task("train")
-    project.write("out/slurm/alpha/demo-train-1/job.sbatch", "foreign\n")
     done = project.apply("--every-target")
     assert done.code == 1
     assert "failed: slurm/alpha/train" in done.err
