@@ -64,7 +64,7 @@ def hosts(job: Job, settings: Settings, service: str) -> Addition:
 def lines_of_group(whole: Job, *, in_jobset: bool) -> list[str]:
     """`<name> <DNS name>` of each rank of each task."""
     assert whole.group is not None
-    found = []
+    found: list[str] = []
     for member in whole.members:
         own = member_names(whole, member, in_jobset=in_jobset)
         found += _lines(whole.group.name, member.member_name, own.job, own.service, member)
@@ -76,7 +76,7 @@ def lines_of_joined(job: Job, own: str, service: str) -> list[str]:
     assert job.joins is not None
     group = job.joins
     name = whole_name(job.stack.set_name, group.name, group.run, group.members)
-    found = []
+    found: list[str] = []
     for task, nodes in group.members:
         child = child_name(name, replicated_name(task))
         found += [f"{task}-{rank}.{group.name} {host(child, rank, name)}" for rank in range(nodes)]
