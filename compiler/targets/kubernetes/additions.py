@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from typing import Any
 
 from compiler.targets.kubernetes.manifest import Manifest
 from compiler.targets.kubernetes.places import Place
@@ -49,18 +50,29 @@ class Addition:
     scripts: Mapping[str, str] = field(default_factory=dict)
 
 
+NOTHING = Addition()
+"""What a feature adds that the task makes no use of."""
+
+
 def combined(additions: Iterable[Addition]) -> Addition:
     """The sum: lists in order, maps laid over each other, one privileged feature is enough."""
-    values: dict[str, object] = {}
-    for addition in additions:
-        for item in fields(Addition):
-            new, old = getattr(addition, item.name), values.get(item.name)
-            if old is None:
-                values[item.name] = new
+    some = [addition for addition in additions if addition is not NOTHING]
+    if len(some) < 2:
+        return some[0] if some else NOTHING
+    values: dict[str, Any] = {}
+    for addition in some:
+        for name in _NAMES:
+            new = getattr(addition, name)
+            if not new:
+                continue
+            old = values.get(name)
+            if not old:
+                values[name] = new
             elif isinstance(new, Mapping):
-                values[item.name] = {**old, **new}  # type: ignore[dict-item]
-            elif isinstance(new, bool):
-                values[item.name] = old or new
-            else:
-                values[item.name] = (*old, *(each for each in new if each not in old))  # type: ignore
-    return Addition(**values)  # type: ignore[arg-type]
+                values[name] = {**old, **new}
+            elif isinstance(new, tuple):
+                values[name] = (*old, *(item for item in new if item not in old))
+    return Addition(**values)
+
+
+_NAMES = tuple(item.name for item in fields(Addition))

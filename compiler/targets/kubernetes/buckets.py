@@ -14,7 +14,7 @@ from compiler.model import FileMount, Storage, Task
 from compiler.model.paths import url_scheme
 from compiler.rendering.environment import render
 from compiler.targets.interface import Job
-from compiler.targets.kubernetes.additions import Addition
+from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.places import Place, place_of
 from compiler.targets.kubernetes.secrets import SecretUse
 
@@ -80,7 +80,7 @@ def buckets(
     """The containers, mounts and links for everything that comes from elsewhere."""
     copies, mounted = list(_copies(job.task)), list(_mounted(job.task))
     if not copies and not mounted:
-        return Addition()
+        return NOTHING
     image = str(job.target.options.get("helper_image") or HELPER_IMAGE)
     env = [*_plain_credentials(job.task), *(item.reference for item in _credentials(secrets))]
     scripts: dict[str, object] = {

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from compiler.targets.interface import Job
-from compiler.targets.kubernetes.additions import Addition
+from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.settings import Settings
 from compiler.targets.kubernetes.volumes import claim_name
 
@@ -26,7 +26,7 @@ def docker(job: Job, settings: Settings) -> Addition:
     """The sidecar of the mode asked for, its socket in the task, and where it keeps images."""
     mode = docker_mode(settings.enable_docker)
     if mode is None:
-        return Addition()
+        return NOTHING
     build = mode == "BUILD"
     folder = _BUILDER_FOLDER if build else _DAEMON_FOLDER
     socket = f"unix://{folder}/{'buildkitd' if build else 'docker'}.sock"

@@ -12,7 +12,7 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.codes import kubernetes_features as codes
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import metadata
-from compiler.targets.kubernetes.additions import Addition
+from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.manifest import Manifest
 from compiler.targets.kubernetes.metadata import JOB_NAME, Names
 from compiler.targets.kubernetes.settings import Settings
@@ -53,7 +53,7 @@ def ports(job: Job, settings: Settings, names: Names) -> Addition:
     """The objects that open the ports of a task that ends; a service has its own."""
     numbers = port_numbers(job.resources.ports)
     if not numbers or len(numbers) > _MOST_PORTS or not job.ends:
-        return Addition()
+        return NOTHING
     selector = {JOB_NAME: names.job, _RANK: "0"}
     return Addition(manifests=exposed(job, settings, f"{job.name}-ports", selector, numbers))
 

@@ -14,7 +14,7 @@ from compiler.diagnostics.codes import kubernetes_features as codes
 from compiler.model import TargetSpec
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import metadata
-from compiler.targets.kubernetes.additions import Addition
+from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.manifest import Manifest
 from compiler.targets.kubernetes.recovery import recovers
 from compiler.targets.kubernetes.schema import nearest_version
@@ -34,7 +34,7 @@ _POD_GROUP = "ranks"
 class Gang:
     """`pods` is what the pods get; `job_labels`, `job_annotations` and `job_spec` the Job."""
 
-    pods: Addition = Addition()  # noqa: RUF009 (frozen)
+    pods: Addition = NOTHING
     job_labels: Mapping[str, str] = field(default_factory=dict)
     job_annotations: Mapping[str, str] = field(default_factory=dict)
     job_spec: Mapping[str, object] = field(default_factory=dict)

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 
 from compiler.model import Hook, Task
 from compiler.rendering.environment import render
-from compiler.targets.kubernetes.additions import Addition
+from compiler.targets.kubernetes.additions import NOTHING, Addition
 
 FILE = "hooks.sh"
 _EVENTS = ("preemption", "down")
@@ -49,7 +49,7 @@ def hooks(task: Task, script_folder: str) -> Addition:
     """The time that a pod is given to end in: the hooks', as far as the dialect goes, and ours."""
     calls = hook_calls(task)
     if not calls:
-        return Addition()
+        return NOTHING
     seconds = min(_LONGEST, sum(hook.timeout for _, _, hook in calls))
     command = ["/bin/bash", f"{script_folder}/{FILE}"]
     return Addition(

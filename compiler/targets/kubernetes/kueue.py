@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 
 from compiler.targets.interface import Job
-from compiler.targets.kubernetes.additions import Addition
+from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.settings import Settings
 
 QUEUE_NAME = "kueue.x-k8s.io/queue-name"
@@ -42,11 +42,11 @@ def job_annotations(settings: Settings) -> dict[str, str]:
 def queued_pods(job: Job, settings: Settings) -> Addition:
     """The topology that a queue keeps pods in; without a queue, nodes of flex start."""
     if settings.queue is None:
-        return Addition(node_selector={_FLEX_START: "true"} if _flex_start(settings) else {})
+        return Addition(node_selector={_FLEX_START: "true"}) if _flex_start(settings) else NOTHING
     option = job.target.options.get("queue")
     topology = option.get("topology") if isinstance(option, Mapping) else None
     if not isinstance(topology, Mapping):
-        return Addition()
+        return NOTHING
     return Addition(
         annotations={
             _TOPOLOGY.format(kind): "true" if value is True else str(value)

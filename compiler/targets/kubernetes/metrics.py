@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from compiler.model import TargetSpec
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import metadata
-from compiler.targets.kubernetes.additions import Addition
+from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.exposure import port_numbers
 from compiler.targets.kubernetes.manifest import Manifest
 from compiler.targets.kubernetes.settings import Settings
@@ -29,7 +29,7 @@ def metrics(job: Job, settings: Settings) -> Addition:
         numbers = [job.task.service.port]
     kind = scraped(job.target)
     if not numbers or kind == "none":
-        return Addition()
+        return NOTHING
     if kind == "annotations":
         return Addition(
             annotations={"prometheus.io/scrape": "true", "prometheus.io/port": str(numbers[0])}

@@ -13,7 +13,7 @@ from compiler.diagnostics import Diagnostic, Diagnostics
 from compiler.diagnostics.codes import kubernetes_features as codes
 from compiler.model import Resources, TargetSpec
 from compiler.targets.interface import Job
-from compiler.targets.kubernetes.additions import Addition, combined
+from compiler.targets.kubernetes.additions import NOTHING, Addition, combined
 from compiler.targets.kubernetes.efa import efa_count
 from compiler.targets.kubernetes.fabrics import FABRICS, Wanted
 from compiler.targets.kubernetes.gke_fabrics import DEVICES, GKE_FABRIC_OF, GKE_FABRICS
@@ -83,12 +83,12 @@ def network(job: Job, settings: Settings, names: Names, diagnostics: Diagnostics
     """What the fabric adds; several ranks on EFA are kept in one zone, as it ends there."""
     resources = job.resources
     if resources.network_tier != "best":
-        return Addition()
+        return NOTHING
     faults = network_faults(resources, job.target, settings.scheme)
     diagnostics.extend(faults)
     fabric = fabric_of(resources, job.target, settings.scheme)
     if faults or fabric is None:
-        return Addition()
+        return NOTHING
     accelerator = resources.accelerator
     wanted = Wanted(
         accelerator=accelerator.name if accelerator else None,

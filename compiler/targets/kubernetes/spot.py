@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from compiler.targets.interface import Job
-from compiler.targets.kubernetes.additions import Addition
+from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.settings import Settings
 
 # How nodes labelled in a cloud's own way say that they are spot capacity.
@@ -20,10 +20,10 @@ def capacity(job: Job, settings: Settings) -> Addition:
     if not job.resources.use_spot:
         if settings.scheme == "karpenter" and job.ends:
             return Addition(annotations={_DO_NOT_DISRUPT: "true"})
-        return Addition()
+        return NOTHING
     label = SPOT_LABELS.get(settings.scheme)
     if label is None:
-        return Addition()
+        return NOTHING
     key, value = label
     taint = {"key": key, "operator": "Equal", "value": value, "effect": "NoSchedule"}
     return Addition(node_selector={key: value}, tolerations=(taint,))

@@ -16,7 +16,7 @@ from compiler.diagnostics.codes import model_mounts
 from compiler.model import Volume, VolumeMount, names
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import metadata
-from compiler.targets.kubernetes.additions import Addition
+from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.manifest import Manifest
 from compiler.targets.kubernetes.places import Place, place_of
 from compiler.targets.kubernetes.settings import Settings
@@ -88,6 +88,8 @@ def pod_volumes(job: Job, settings: Settings, diagnostics: Diagnostics) -> Addit
         if access_mode(wanted, mount.volume) == "ReadOnlyMany":
             mounted["readOnly"] = True
         mounts.append(mounted)
+    if not mounts:
+        return NOTHING
     # files of a new claim belong to root; folders of a node are not touched
     has_claim = any("hostPath" not in source for source in sources.values())
     return Addition(
