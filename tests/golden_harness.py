@@ -26,7 +26,6 @@ from compiler.cli.main import main
 
 FOLDER = Path(__file__).parent / "golden"
 TOP = FOLDER.parent.parent
-DEMO_STACK = TOP / "stacks" / "demo.yaml"
 _STANDS_FOR = re.compile(r"^( *)«(templates/[^»\n]+)»\n", re.MULTILINE)
 _SHORTEST = 10  # lines; what is shorter is repeated
 
@@ -38,6 +37,15 @@ class Outcome:
     code: int
     said: str
     files: dict[str, str]
+
+
+def stack_file(case: Path) -> Path:
+    """The case's own stack, else the one that its words name."""
+    own = case / "stack.yaml"
+    if own.exists():
+        return own
+    words = shlex.split((case / "args").read_text(encoding="utf-8"))
+    return case / words[words.index("--stack") + 1]
 
 
 def cases() -> list[Path]:

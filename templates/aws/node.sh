@@ -27,9 +27,7 @@ prepare_node() {
     if [ -e "$SCRIPTS/git.sh" ]; then
         clone_workdir || { say "cannot clone $GIT_URL" && return 1; }
     fi
-    if [ -e "$SCRIPTS/buckets.sh" ]; then
-        place_buckets || { say "cannot copy or mount a bucket" && return 1; }
-    fi
+    place_buckets || { say "cannot copy or mount a bucket" && return 1; }
     if [ -n "$CONTAINER_IMAGE" ]; then
         prepare_container || { say "cannot pull $CONTAINER_IMAGE" && return 1; }
     fi

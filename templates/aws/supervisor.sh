@@ -15,13 +15,19 @@ GRACE_SECONDS=30               # between asking a rank to stop and killing it
 
 export HOME=/root # systemd sets none
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin
+# What only some tasks need: buckets.sh, git.sh and logs.sh define these anew.
+place_buckets() { :; }
+flush_buckets() { :; }
+start_logs() { :; }
+stop_logs() { :; }
+
 # shellcheck source=/dev/null
 . "$SCRIPTS/job.env"
 # shellcheck source=/dev/null
 . "$SCRIPTS/node.sh"
 # shellcheck source=/dev/null
 . "$SCRIPTS/peers.sh"
-for part in buckets git; do # there for tasks that need them
+for part in buckets git logs; do
     # shellcheck source=/dev/null
     [ ! -e "$SCRIPTS/$part.sh" ] || . "$SCRIPTS/$part.sh"
 done
@@ -109,9 +115,7 @@ watch() {
     done
     wait "$LAUNCHER"
     CODE=$?
-    if [ -e "$SCRIPTS/buckets.sh" ]; then
-        flush_buckets
-    fi
+    flush_buckets
 }
 
 finish() {
@@ -137,6 +141,7 @@ finish() {
     if [ "$RANK" -eq 0 ] || is_lost 0; then
         write_outcome
     fi
+    stop_logs
     [ "$ENDS" -eq 0 ] || shutdown -h now
     exit "$1"
 }
@@ -154,6 +159,7 @@ if [ "$ENDS" -ne 0 ] && look && [ -s "$STATE/$RANK.end" ]; then
     shutdown -h now
     exit 0
 fi
+start_logs || say "no output goes to CloudWatch"
 prepare_node || finish 1 prepare
 if meet; then
     start_launcher

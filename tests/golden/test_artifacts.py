@@ -47,8 +47,7 @@ def files_of(case: Path, kind: str) -> dict[str, str]:
 
 
 def stack_of(case: Path) -> Stack:
-    path = case / "stack.yaml"
-    stack = load_stack(str(path if path.exists() else harness.DEMO_STACK), Diagnostics())
+    stack = load_stack(str(harness.stack_file(case)), Diagnostics())
     assert stack is not None
     return stack
 

@@ -115,6 +115,7 @@ def test_the_layout_of_a_project():
         "aws/us-east-1/Pulumi.llama.yaml",
         "aws/us-east-1/requirements.txt",
         "aws/us-east-1/__main__.py",
+        "aws/us-east-1/common/grants.py",
         "aws/us-east-1/common/permissions.py",
         "aws/us-east-1/common/runs.py",
         "aws/us-east-1/common/__init__.py",

@@ -217,7 +217,7 @@ def test_a_text_that_no_file_can_hold_is_an_error():
             job(secrets={"A": Secret("A", mount_path="/run/a", managed=True)}),
             ["field-refused"],
         ),
-        (job(spec=target(logs="/triplane")), ["field-ignored"]),
+        (job(spec=target(logs="/triplane")), []),
         (
             job(stack_changes={"config": {"aws": {"use_internal_ips": True}}}),
             ["field-ignored"],

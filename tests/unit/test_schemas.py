@@ -887,6 +887,10 @@ SLURM_TARGET: Rows = {
         }
     ).items()
 }
+RESERVATIONS = (
+    [{"p5.48xlarge": "cr-0123456789abcdef0", "p4d": "cr-01234567"}],
+    [{"p5": "x"}, {"P5": "cr-01234567"}, "cr-01234567"],
+)
 AWS_TARGET: Rows = {
     f"targets.<a>.{key}": row
     for key, row in (
@@ -905,9 +909,11 @@ AWS_TARGET: Rows = {
                 [{"gpu": "ami-0123456789abcdef0", "cpu-arm64": "/aws/service/x"}],
                 [{"gpu": "x"}, {"GPU": "/x"}, "ami-1"],
             ),
+            "reservations": RESERVATIONS,
+            "capacity_blocks": RESERVATIONS,
             "logs": (["/triplane/runs", {"group": "g"}], [True, "a b", {}, {"group": "g", "x": 1}]),
             "logs.group": (["g"], ["", 5]),
-            "logs.retention_days": ([30], [0, "30"]),
+            "logs.retention_days": ([30, 3653], [0, 2, "30"]),
             "host": ([], ["x"]),
         }
     ).items()

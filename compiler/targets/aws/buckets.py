@@ -66,7 +66,7 @@ def can_mount(url: str) -> bool:
 
 
 def statements_of(uses: tuple[BucketUse, ...]) -> Iterator[tuple[str, tuple[str, ...]]]:
-    """Calls of the program's permissions module, each once."""
+    """Calls of the program's grants module, each once."""
     wanted: dict[tuple[str, tuple[str, ...]], None] = {}
     for use in uses:
         if use.bucket is not None:

@@ -17,7 +17,7 @@ from compiler.targets.aws.options import AwsOptions, options_of
 from compiler.targets.aws.scripts import digests_of, scripts_of, static_text
 from compiler.targets.interface import Job
 
-_STATIC = ("__main__.py", "common/permissions.py", "common/runs.py")
+_STATIC = ("__main__.py", "common/grants.py", "common/permissions.py", "common/runs.py")
 _PROJECT_LIMIT = 100
 _KINDS = {"py": ArtifactKind.PROGRAM, "sh": ArtifactKind.SHELL, "env": ArtifactKind.SHELL}
 
@@ -112,6 +112,8 @@ def _job_env(job: Job, workload: Workload) -> dict[str, object]:
             if tree.local is not None
         ],
         "secrets": [f"{item.name}={item.kind}:{item.reference}" for item in workload.secrets],
+        "log_group": options.log_group,
+        "log_days": options.log_days,
         "buckets": [use.words for use in bucket_uses(job.task)],
     }
 
@@ -147,6 +149,7 @@ def _module(workload: Workload) -> dict[str, object]:
         "image": workload.image,
         "instance_type": instance.name,
         "spot": workload.spot,
+        "reservation": workload.reservation,
         "disk": workload.disk,
         "efa_cards": (efa.first, efa.end) if efa else None,
         "zone": workload.zone,

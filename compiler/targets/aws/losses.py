@@ -28,8 +28,6 @@ def losses(task: Task, resources: Resources, target: TargetSpec) -> Iterator[Dia
 
 def stack_losses(stack: Stack, target: TargetSpec) -> Iterator[Diagnostic]:
     """What the target's own keys and the stack's `config.aws` lose."""
-    if target.options.get("logs"):
-        yield from _diagnostic("logs", target.origin.key_span("logs"), target)
     config = stack.config.get("aws")
     if not isinstance(config, Mapping):
         return

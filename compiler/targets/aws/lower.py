@@ -37,12 +37,20 @@ class Disk:
     throughput: int | None
 
 
+@dataclass(frozen=True, slots=True)
+class Reservation:
+    """Capacity that is paid for already; `is_block` for a capacity block."""
+
+    id: str
+    is_block: bool
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
     """Everything that the program's module of one run says.
 
     `run_key` is the run's folder in the bucket; `ends` is False for a task without `run`.
-    `statements` are calls of the program's permissions module: (function, arguments).
+    `statements` are calls of the program's grants module: (function, arguments).
     """
 
     name: str
@@ -56,6 +64,7 @@ class Workload:
     efa: Efa | None
     placement_group: bool
     spot: bool
+    reservation: Reservation | None
     zone: str | None
     ports: tuple[tuple[int, int], ...]
     tags: Mapping[str, str]
@@ -108,6 +117,7 @@ def lower(job: Job, diagnostics: Diagnostics) -> Workload | None:
         efa=efa,
         placement_group=efa is not None and job.task.num_nodes > 1,
         spot=resources.use_spot,
+        reservation=None if resources.use_spot else reservation_of(instance, options),
         zone=resources.infra.zone,
         ports=tuple(_port_range(text) for text in resources.ports),
         tags=tags,
@@ -129,6 +139,16 @@ def disk_of(size: int | None, tier: str | None) -> Disk:
         case "ultra" | "best":
             return Disk(gib, "io2", 20000, None)
     return Disk(gib, "gp3", 3500, 218)
+
+
+def reservation_of(instance: InstanceType, options: AwsOptions) -> Reservation | None:
+    """What the target has reserved for the type, else for its family; a block comes first."""
+    for name in (instance.name, instance.family):
+        if block := options.capacity_blocks.get(name):
+            return Reservation(block, is_block=True)
+        if reserved := options.reservations.get(name):
+            return Reservation(reserved, is_block=False)
+    return None
 
 
 def accelerator_family(instance: InstanceType) -> str:
@@ -175,6 +195,8 @@ def _statements(job: Job, secrets: tuple[SecretReference, ...]):
     for secret in secrets:
         yield ("parameter" if secret.kind == "ssm" else "secret"), (secret.reference,)
     yield from statements_of(bucket_uses(job.task))
+    if group := options_of(job.target, job.stack).log_group:
+        yield "log_group", (group,)
     image = job.resources.image
     private = _ECR.match(image.docker) if image and image.docker else None
     if private:

@@ -14,7 +14,9 @@ class AwsOptions:
     """`bucket` is None where the target names none; `prefix` is empty or ends with a slash.
 
     `vpc` and `subnets` are ids or Name tags; `amis` maps a purpose (`gpu`, `cpu`, `p5`, ...)
-    to an AMI id or an SSM parameter; `tags` go on everything.
+    to an AMI id or an SSM parameter; `tags` go on everything. `log_group` is None where no
+    output goes to CloudWatch, `log_days` -1 where it is kept for ever. `reservations` and
+    `capacity_blocks` map instance types or families to capacity reservations.
     """
 
     region: str
@@ -26,6 +28,10 @@ class AwsOptions:
     subnets: tuple[str, ...]
     amis: Mapping[str, str]
     tags: Mapping[str, str] = field(default_factory=dict)
+    log_group: str | None = None
+    log_days: int = -1
+    reservations: Mapping[str, str] = field(default_factory=dict)
+    capacity_blocks: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def partition(self) -> str:
@@ -58,7 +64,8 @@ def options_of(target: TargetSpec, stack: Stack | None = None) -> AwsOptions:
     url = str(files.get("bucket", "")) if isinstance(files, Mapping) else ""
     bucket, _, prefix = url.removeprefix("s3://").strip("/").partition("/")
     vpc = own.get("vpc") or aws.get("vpc_name") or _first(aws.get("vpc_names"))
-    amis, labels = own.get("amis"), aws.get("labels")
+    labels, logs = aws.get("labels"), own.get("logs")
+    kept = logs if isinstance(logs, Mapping) else {"group": logs}
     return AwsOptions(
         region=region_of(target),
         bucket=bucket or None,
@@ -67,9 +74,17 @@ def options_of(target: TargetSpec, stack: Stack | None = None) -> AwsOptions:
         profile=_text(own.get("profile")),
         vpc=_text(vpc),
         subnets=_texts(own.get("subnets") or aws.get("subnet_names")),
-        amis=dict(amis) if isinstance(amis, Mapping) else {},
-        tags=dict(labels) if isinstance(labels, Mapping) else {},
+        amis=_map(own.get("amis")),
+        tags=_map(labels),
+        log_group=_text(kept.get("group")),
+        log_days=int(kept.get("retention_days") or -1),
+        reservations=_map(own.get("reservations")),
+        capacity_blocks=_map(own.get("capacity_blocks")),
     )
+
+
+def _map(value: object) -> dict[str, str]:
+    return dict(value) if isinstance(value, Mapping) else {}
 
 
 def _text(value: object) -> str | None:

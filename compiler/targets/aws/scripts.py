@@ -14,6 +14,7 @@ from compiler.model import Accelerator, GitWorkdir
 from compiler.rendering.launcher import Placement, gpus_per_node, script_folder, task_env
 from compiler.resources import data_folder
 from compiler.targets.aws.buckets import bucket_uses
+from compiler.targets.aws.options import options_of
 from compiler.targets.interface import Job
 
 SUPERVISOR_FILES = ("supervisor.sh", "node.sh", "peers.sh")
@@ -82,6 +83,8 @@ def scripts_of(job: Job, instance: InstanceType, region: str, job_env: str) -> d
         files["buckets.sh"] = static_text("buckets.sh")
     if isinstance(job.task.workdir, GitWorkdir):
         files["git.sh"] = static_text("git.sh")
+    if options_of(job.target, job.stack).log_group:
+        files["logs.sh"] = static_text("logs.sh")
     files["job.env"] = job_env
     return dict(sorted(files.items()))
 

@@ -118,13 +118,14 @@ _STACK = (
     ("config.aws.ssh_proxy_command", _IGNORED, "nodes are not reached by SSH"),
     ("config.aws.ssh_user", _IGNORED, "nodes are not reached by SSH"),
     ("config.aws.prioritize_reservations", _IGNORED, "open reservations are used as EC2 does"),
-    ("config.aws.specific_reservations", _IGNORED, f"a targeted reservation is {_LATER}"),
+    ("config.aws.specific_reservations", _IGNORED, "a reservation is of one instance type",
+     "`reservations` or `capacity_blocks` of the target, by instance type"),
     ("config.aws.remote_identity", _IGNORED, "every run has a role of its own"),
     ("config.aws.enforce_tags", _FULL, "everything that is made is tagged"),
     ("config.aws.capabilities", _FULL, "concerns SkyPilot's own choice of clouds"),
     ("config.aws.post_provision_runcmd", _IGNORED, "nothing is run before `setup`",
      "put it into `setup`"),
-    ("logs", _IGNORED, "CloudWatch gets no logs from this version; they are in the bucket"),
+    ("logs", _FULL, "the output of each rank, by CloudWatch's own agent; it is in the bucket, too"),
 )
 # fmt: on
 

@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "lab-finetune-1"
 RUN = "finetune.1"
@@ -26,38 +26,38 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
-            permissions.list_bucket(
+            grants.list_bucket(
                 "public-data",
                 "tokens",
             ),
-            permissions.read_objects(
+            grants.read_objects(
                 "public-data",
                 "tokens",
             ),
-            permissions.list_bucket(
+            grants.list_bucket(
                 "base-models",
             ),
-            permissions.read_objects(
+            grants.read_objects(
                 "base-models",
             ),
-            permissions.list_bucket(
+            grants.list_bucket(
                 "team-scratch",
             ),
-            permissions.write_objects(
+            grants.write_objects(
                 "team-scratch",
             ),
-            permissions.list_bucket(
+            grants.list_bucket(
                 "public-data",
                 "eval",
             ),
-            permissions.read_objects(
+            grants.read_objects(
                 "public-data",
                 "eval",
             ),
-            permissions.list_bucket(
+            grants.list_bucket(
                 "team-checkpoints",
             ),
-            permissions.write_objects(
+            grants.write_objects(
                 "team-checkpoints",
             ),
         ],

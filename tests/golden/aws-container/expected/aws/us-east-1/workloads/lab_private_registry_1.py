@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "lab-private-registry-1"
 RUN = "private-registry.1"
@@ -26,11 +26,11 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
-            permissions.archive(
+            grants.archive(
                 "aaec37f0513139422954672583ce1149a49f29596e3ad971bb0a85fffeb324cd",
             ),
-            permissions.registry_login(),
-            permissions.registry(
+            grants.registry_login(),
+            grants.registry(
                 "123456789012",
                 "us-east-1",
                 "ml/trainer",

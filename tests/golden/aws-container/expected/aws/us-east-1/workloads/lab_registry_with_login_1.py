@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "lab-registry-with-login-1"
 RUN = "registry-with-login.1"
@@ -26,13 +26,13 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
-            permissions.parameter(
+            grants.parameter(
                 "/triplane/lab/SKYPILOT_DOCKER_PASSWORD",
             ),
-            permissions.parameter(
+            grants.parameter(
                 "/triplane/lab/SKYPILOT_DOCKER_SERVER",
             ),
-            permissions.parameter(
+            grants.parameter(
                 "/triplane/lab/SKYPILOT_DOCKER_USERNAME",
             ),
         ],

@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "lab-evaluate-1"
 RUN = "evaluate.1"
@@ -26,16 +26,16 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
-            permissions.archive(
+            grants.archive(
                 "d19d480100f9ee8c44903c7550d4e4d86ea6929f74d26dfccb086474656a269d",
             ),
-            permissions.archive(
+            grants.archive(
                 "b12d62f590d030b935bd30c04f36f732fd3ff33ef2a240fd218cd694eb9e8bd9",
             ),
-            permissions.archive(
+            grants.archive(
                 "227d040b062fa892d63b3004a4b3347728c389ecb8c2400d5a26c913be9896f9",
             ),
-            permissions.archive(
+            grants.archive(
                 "10b2b4b09054c82f884f88aa3122b63e0ee2e7e50a402409d5cbf76055d3857f",
             ),
         ],

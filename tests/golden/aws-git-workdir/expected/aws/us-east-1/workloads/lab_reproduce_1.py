@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "lab-reproduce-1"
 RUN = "reproduce.1"
@@ -26,7 +26,7 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
-            permissions.parameter(
+            grants.parameter(
                 "/triplane/lab/GIT_TOKEN",
             ),
         ],

@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "lab-upload-1"
 RUN = "upload.1"
@@ -26,19 +26,19 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
-            permissions.secret(
+            grants.secret(
                 "arn:aws:secretsmanager:us-east-1:123456789012:secret:db-AbCdEf",
             ),
-            permissions.parameter(
+            grants.parameter(
                 "/ml/hf_token",
             ),
-            permissions.parameter(
+            grants.parameter(
                 "/triplane/lab/REPORT_URL",
             ),
-            permissions.parameter(
+            grants.parameter(
                 "/triplane/lab/S3_KEY",
             ),
-            permissions.secret(
+            grants.secret(
                 "wandb/api-key",
             ),
         ],

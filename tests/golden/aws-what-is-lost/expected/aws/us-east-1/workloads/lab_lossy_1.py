@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "lab-lossy-1"
 RUN = "lossy.1"
@@ -20,7 +20,17 @@ def deploy() -> None:
     within = pulumi.ResourceOptions(parent=run)
     scripts = runs.upload_scripts(run, NAME, RUN)
     group = network.security_group(run, NAME, TAGS)
-    profile = permissions.instance_profile(run, NAME, RUN, TAGS)
+    profile = permissions.instance_profile(
+        run,
+        NAME,
+        RUN,
+        TAGS,
+        statements=[
+            grants.log_group(
+                "/triplane/runs",
+            ),
+        ],
+    )
     template = aws.ec2.LaunchTemplate(
         NAME,
         description=f"Nodes of {NAME}",

@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "lab-sft-1"
 RUN = "sft.1"
@@ -26,7 +26,7 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
-            permissions.parameter(
+            grants.parameter(
                 "/triplane/lab/HF_TOKEN",
             ),
         ],

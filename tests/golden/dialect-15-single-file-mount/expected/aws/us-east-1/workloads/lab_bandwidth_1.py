@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "lab-bandwidth-1"
 RUN = "bandwidth.1"
@@ -26,7 +26,7 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
-            permissions.archive(
+            grants.archive(
                 "a3dcf2b1bf0755f261bf18cb4f5dc3ba256c668ab90edfa9ef9a48cf56a4437b",
             ),
         ],

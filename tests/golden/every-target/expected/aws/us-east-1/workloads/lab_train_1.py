@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "lab-train-1"
 RUN = "train.1"
@@ -26,16 +26,16 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
-            permissions.archive(
+            grants.archive(
                 "aaec37f0513139422954672583ce1149a49f29596e3ad971bb0a85fffeb324cd",
             ),
-            permissions.archive(
+            grants.archive(
                 "b12d62f590d030b935bd30c04f36f732fd3ff33ef2a240fd218cd694eb9e8bd9",
             ),
-            permissions.parameter(
+            grants.parameter(
                 "/hf",
             ),
-            permissions.parameter(
+            grants.parameter(
                 "/triplane/lab/WANDB_API_KEY",
             ),
         ],

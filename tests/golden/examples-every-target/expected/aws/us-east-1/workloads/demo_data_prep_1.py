@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "demo-data-prep-1"
 RUN = "data-prep.1"
@@ -26,7 +26,7 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
-            permissions.archive(
+            grants.archive(
                 "6d003710ae1b3278b77e541a4b0785334a26f265c5e63ba7e78652b0a16c9858",
             ),
         ],

@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "demo-llama-pretrain-1"
 RUN = "llama-pretrain.1"
@@ -27,10 +27,10 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
-            permissions.archive(
+            grants.archive(
                 "b8b2d9f4364b9574043a9cc3793bd52ea79211717bac1fa64e01669961252fd1",
             ),
-            permissions.parameter(
+            grants.parameter(
                 "/demo/hf_token",
             ),
         ],

@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "demo-lora-finetune-1"
 RUN = "lora-finetune.1"
@@ -26,13 +26,13 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
-            permissions.archive(
+            grants.archive(
                 "3cb1c8d90b36056d3dcca706f745080825c8c2dc4fd9d43308c29bf47fcdcbc6",
             ),
-            permissions.archive(
+            grants.archive(
                 "7426b474d83455251a5c7c668a9d5a91a2b2bc1ae028856d09fedafd2daf524e",
             ),
-            permissions.parameter(
+            grants.parameter(
                 "/demo/hf_token",
             ),
         ],

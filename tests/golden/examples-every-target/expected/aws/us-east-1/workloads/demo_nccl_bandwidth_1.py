@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "demo-nccl-bandwidth-1"
 RUN = "nccl-bandwidth.1"
@@ -26,7 +26,7 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
-            permissions.archive(
+            grants.archive(
                 "b6924c640a6d05c8a5daf114aaad580494521b6353613e97ecf97e462ac93660",
             ),
         ],

@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import network, permissions, runs, settings
+from common import grants, network, permissions, runs, settings
 
 NAME = "demo-parameter-study-1"
 RUN = "parameter-study.1"
@@ -26,7 +26,7 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
-            permissions.archive(
+            grants.archive(
                 "970c0a7067083546dab6f6d320ed7760fbee3a44c8589c84c515fa2c1f76739a",
             ),
         ],

@@ -1,0 +1,41 @@
+"""The settings of set lab in us-east-1, the same for all workloads.
+
+Two values of the stack configuration are read here: `triplane:finished`, the names of runs
+that have ended and whose instances are no longer wanted, and `triplane:images`, the AMI
+that a run was first started with, by the run's name.
+"""
+
+import pulumi
+import pulumi_aws as aws
+
+REGION = "us-east-1"
+PARTITION = "aws"
+BUCKET = "lab-runs"
+# The runs of this set lie below RUNS in the bucket, work folders of all sets below FILES.
+RUNS = "team-a/.triplane/lab"
+FILES = "team-a/.triplane/files"
+TAGS = {
+    "triplane:set": "lab",
+}
+
+CONFIG = pulumi.Config("triplane")
+
+
+def finished_runs() -> list[str]:
+    return CONFIG.get_object("finished") or []
+
+
+def image_id(name: str, parameter: str) -> pulumi.Input[str]:
+    """The AMI that a public parameter names now, or the one that the run started with."""
+    pinned = CONFIG.get_object("images") or {}
+    if name in pinned:
+        return pinned[name]
+    return aws.ssm.get_parameter_output(name=parameter).insecure_value
+
+
+def root_device(ami: pulumi.Input[str]) -> pulumi.Output[str]:
+    """The name of an image's root device, which a mapping of its disk must repeat."""
+    filters = pulumi.Output.from_input(ami).apply(
+        lambda image: [aws.ec2.GetAmiFilterArgs(name="image-id", values=[image])]
+    )
+    return aws.ec2.get_ami_output(filters=filters).root_device_name
