@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
-from compiler.planning.records import Record, Stage
+from compiler.planning.records import Lifecycle, Record, Stage
 from compiler.planning.states import RunState
 from compiler.targets.kubernetes.deployer.states import classify
+from compiler.targets.kubernetes.deployer.workloads import current
 
 RECORD = Record(
     set="lab",
@@ -20,6 +23,7 @@ RECORD = Record(
     stage=Stage.CREATED,
     identity="u1",
 )
+SERVICE = replace(RECORD, lifecycle=Lifecycle.SERVICE)
 _RANK = "batch.kubernetes.io/job-completion-index"
 
 
@@ -82,8 +86,6 @@ def test_a_job_that_is_gone_is_known_by_its_events(reason: str, state: RunState)
 
 
 def test_an_intent_without_a_job_was_never_submitted():
-    from dataclasses import replace
-
     intent = replace(RECORD, stage=Stage.INTENT, identity=None)
     assert classify(intent, None).submitted is False
 
@@ -120,3 +122,128 @@ def test_kueues_words_are_shown_for_a_suspended_job():
         RunState.PENDING,
         "in queue team: insufficient quota",
     )
+
+
+# --- JobSets: what recovers, and groups
+
+
+def jobset(*conditions: str, restarts: int = 0, **spec: object) -> dict:
+    member = {"spec": {"completions": 2, "parallelism": 2}}
+    return {
+        "kind": "JobSet",
+        "metadata": {"uid": "u1", "labels": {}},
+        "spec": {"replicatedJobs": [{"name": "task", "replicas": 1, "template": member}], **spec},
+        "status": {
+            "restarts": restarts,
+            "conditions": [{"type": item, "status": "True"} for item in conditions],
+        },
+    }
+
+
+def test_a_jobset_says_how_often_all_its_ranks_began_again():
+    verdict = classify(RECORD, jobset("Completed", restarts=1))
+    assert (verdict.state, verdict.detail, verdict.final) == (
+        RunState.SUCCEEDED,
+        "after 1 restart",
+        True,
+    )
+    verdict = classify(RECORD, jobset(restarts=2), [running(0), running(1)])
+    assert (verdict.state, verdict.detail) == (RunState.RUNNING, "after 2 restarts")
+
+
+def test_a_jobset_that_failed_has_its_first_ranks_code():
+    pods = [ended(1, 33, "2026-01-01T00:00:05Z", message="rank 1: run ended with exit code 33")]
+    verdict = classify(RECORD, jobset("Failed", restarts=3), pods)
+    assert (verdict.state, verdict.exit_code) == (RunState.FAILED, 33)
+    assert verdict.detail == "rank 1: run ended with exit code 33; after 3 restarts"
+
+
+def test_members_of_a_group_are_named():
+    pod = waiting(1, "ErrImagePull", "no such image")
+    pod["metadata"]["labels"]["jobset.sigs.k8s.io/replicatedjob-name"] = "eval"
+    assert classify(RECORD, jobset(), [pod]).detail == "eval rank 1: ErrImagePull: no such image"
+
+
+@pytest.mark.parametrize(
+    ("reason", "state"),
+    [("AllJobsCompleted", RunState.SUCCEEDED), ("ReachedMaxRestarts", RunState.FAILED)],
+)
+def test_a_jobset_that_expired_is_known_by_its_events(reason, state):
+    assert classify(RECORD, None, events=[{"reason": reason}]).state is state
+
+
+def test_only_the_pods_of_the_present_attempt_count():
+    key = "jobset.sigs.k8s.io/restart-attempt"
+    pods = [{"metadata": {"labels": {key: str(attempt)}}} for attempt in (0, 1)]
+    assert current(pods, jobset(restarts=1)) == [pods[1]]
+
+
+def test_of_a_job_that_replaced_a_pod_the_last_one_counts():
+    def pod(at: str) -> dict:
+        return {"metadata": {"creationTimestamp": at, "ownerReferences": [{"uid": "u1"}]}}
+
+    pods = [pod("2026-01-01T00:00:09Z"), pod("2026-01-01T00:00:01Z")]
+    assert current(pods, job(ranks=1)) == [pods[0]]
+    recovered = {**job("Complete", ranks=1, backoffLimit=3)}
+    recovered["status"] = {**recovered["status"], "failed": 1}
+    assert classify(RECORD, recovered).detail == "after 1 restart"
+
+
+# --- what does not end
+
+
+def deployment(wanted: int, ready: int, new: int, *conditions: dict) -> dict:
+    return {
+        "kind": "Deployment",
+        "metadata": {"uid": "u1", "generation": 2},
+        "spec": {"replicas": wanted},
+        "status": {
+            "observedGeneration": 2,
+            "readyReplicas": ready,
+            "updatedReplicas": new,
+            "conditions": list(conditions),
+        },
+    }
+
+
+@pytest.mark.parametrize(
+    ("body", "state", "detail"),
+    [
+        (deployment(2, 2, 2), RunState.RUNNING, "2 of 2 replicas ready"),
+        (deployment(2, 2, 1), RunState.RUNNING, "2 of 2 replicas ready, 1 of them new"),
+        (deployment(2, 0, 2), RunState.PENDING, "0 of 2 replicas ready"),
+        (deployment(0, 0, 0), RunState.RUNNING, "0 of 0 replicas ready"),
+        (
+            deployment(
+                1, 0, 1, {"type": "Progressing", "status": "False", "message": "it timed out"}
+            ),
+            RunState.PENDING,
+            "0 of 1 replicas ready; it timed out",
+        ),
+    ],
+)
+def test_a_service_runs_once_a_replica_answers(body, state, detail):
+    verdict = classify(SERVICE, body)
+    assert (verdict.state, verdict.detail, verdict.final) == (state, detail, False)
+
+
+def test_a_service_that_is_gone_has_vanished():
+    assert classify(SERVICE, None).state is RunState.VANISHED
+
+
+@pytest.mark.parametrize(
+    ("phase", "state"),
+    [
+        ("Bound", RunState.RUNNING),
+        ("Pending", RunState.PENDING),
+        ("Lost", RunState.VANISHED),
+    ],
+)
+def test_a_claim_runs_once_it_is_bound(phase, state):
+    body = {"kind": "PersistentVolumeClaim", "metadata": {"uid": "u1"}, "status": {"phase": phase}}
+    assert classify(RECORD, body, events=[{"message": "waits for a pod"}]).state is state
+
+
+def test_a_run_that_lost_record_and_job_is_unknown():
+    lost = replace(RECORD, identity=None)
+    assert classify(lost, None).state is RunState.UNKNOWN
