@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from compiler.diagnostics import WrongUsage
 from compiler.model import TargetKind
 from compiler.source import field_names, field_schema, suggest
+from compiler.source import schema as schema_of
 from compiler.targets.interface import Support
 from compiler.targets.registry import target_of
 
@@ -18,7 +19,10 @@ _KINDS = ("task", "volume", "group", "stack", "config")
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """One field: its sub-schema and, for fields of a task, a support row a target."""
+    """One field: its sub-schema and, for fields of a task, the targets' support rows.
+
+    A row of an enclosing field (`service` for `service.replicas`) holds for the field as well.
+    """
 
     field: str
     schema: dict
@@ -29,12 +33,18 @@ class Explanation:
         return textwrap.wrap(self.schema.get("description", ""), 90)
 
     def facts(self) -> Iterator[tuple[str, str]]:
-        """(label, text) pairs: type, allowed values, default, example."""
+        """(label, text) pairs: type, allowed values, default, examples, fields below.
+
+        Where there is no default, a field that is not given asks for nothing; defaults that
+        depend on the target stand in the description.
+        """
         yield "type", type_of(self.schema)
         if "enum" in self.schema:
             yield "values", ", ".join(str(item) for item in self.schema["enum"])
         if "default" in self.schema:
             yield "default", json.dumps(self.schema["default"])
+        elif "Default:" not in self.schema.get("description", "") and self.field[-1:] != ":":
+            yield "default", "none"
         for example in self.schema.get("examples", [])[:3]:
             yield "example", example if isinstance(example, str) else json.dumps(example)
         if "properties" in self.schema:
@@ -48,31 +58,53 @@ class Explanation:
             "default": self.schema.get("default"),
             "examples": self.schema.get("examples", []),
             "support": {
-                kind: {"level": str(row.level), "note": row.note} for kind, row in self.support
+                str(kind): [
+                    {"field": row.field, "level": str(row.level), "note": row.note}
+                    for target, row in self.support
+                    if target == kind
+                ]
+                for kind in dict(self.support)
             },
         }
 
 
 def explain(field: str) -> Explanation:
-    """The field by its dotted name (`resources.cpus`, `stack:targets`); WrongUsage if unknown."""
+    """The field by its dotted name; WrongUsage if unknown.
+
+    `resources.cpus` is one of a task, `stack:targets` of a stack, `stack:` the stack itself.
+    """
     kind, colon, dotted = field.partition(":")
     if not colon:
         kind, dotted = "task", field
     if kind not in _KINDS:
         raise WrongUsage(f"no kind {kind!r}; there are {', '.join(_KINDS)}")
+    if colon and not dotted:
+        return Explanation(field, schema_of(kind), ())
     try:
         schema = field_schema(kind, dotted)
     except KeyError:
         close = suggest(dotted, field_names(kind))
         hint = f"; did you mean `{close}`?" if close else ""
         raise WrongUsage(f"the {kind} schema has no field `{dotted}`{hint}") from None
-    support = []
+    support: list[tuple[str, Support]] = []
     if kind == "task":
         for target_kind in TargetKind:
-            row = target_of(target_kind).support.get(dotted)
-            if row is not None:
-                support.append((str(target_kind), row))
+            rows = _rows(target_of(target_kind).support, dotted)
+            support += [(str(target_kind), row) for row in rows]
     return Explanation(field, schema, tuple(support))
+
+
+def _rows(table: Mapping[str, Support], field: str) -> list[Support]:
+    """The rows about a field in all its cases; where there are none, those of what it is in."""
+    for choice in ("resources.any_of.", "resources.ordered."):
+        if field.startswith(choice):
+            field = "resources." + field.removeprefix(choice)
+    while field:
+        found = [row for row in table.values() if row.field.partition(" (")[0] == field]
+        if found:
+            return found
+        field = field.rpartition(".")[0]
+    return []
 
 
 def type_of(schema: dict) -> str:

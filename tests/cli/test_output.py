@@ -101,7 +101,8 @@ SHAPES = {
         "default": "NoneType",
         "examples": ["str"],
         "support": {
-            kind: {"level": "str", "note": "str"} for kind in ("kubernetes", "slurm", "aws")
+            kind: [{"field": "str", "level": "str", "note": "str"}]
+            for kind in ("kubernetes", "slurm", "aws")
         },
     },
     ("catalog",): {

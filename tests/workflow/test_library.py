@@ -121,3 +121,15 @@ def test_diff_and_explain(project, stack):
     found = workflow.explain("resources.cpus")
     assert found.field == "resources.cpus"
     assert {kind for kind, _ in found.support} == {"slurm", "kubernetes", "aws"}
+
+
+def test_explanations_have_the_rows_of_all_cases_and_of_what_encloses_a_field():
+    rows = [row.field for _, row in workflow.explain("resources.accelerators").support]
+    assert any("(" in row for row in rows)
+    below = workflow.explain("service.replicas").support
+    assert below and all(row.field.startswith("service") for _, row in below)
+    inside = workflow.explain("resources.any_of.infra").support
+    assert {row.field for _, row in inside} == {"resources.infra"}
+    whole = dict(workflow.explain("stack:").facts())
+    assert whole["fields"].startswith("set, root")
+    assert dict(workflow.explain("stack:set.name").facts())["default"] == "none"

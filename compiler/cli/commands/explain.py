@@ -15,12 +15,14 @@ from compiler.cli import options
 def command(field, format) -> int:
     """Explain a FIELD: type, default, meaning, and what each target makes of it.
 
-    FIELD is a dotted name of the task schema, or `volume:`, `group:`, `stack:` before one.
+    FIELD is a dotted name of the task schema, or `volume:`, `group:`, `stack:` before one; with
+    nothing behind the colon, the fields of such a file.
 
     \b
     Examples:
       triplane explain resources.accelerators
       triplane explain stack:targets
+      triplane explain volume:
     """
     from compiler.cli import output
     from compiler.workflow import explain
@@ -38,7 +40,7 @@ def command(field, format) -> int:
     if found.support:
         click.echo("")
         output.print_table(
-            ("TARGET", "SUPPORT", "NOTE"),
-            [(kind, row.level, row.note) for kind, row in found.support],
+            ("TARGET", "FIELD", "SUPPORT", "NOTE"),
+            [(kind, row.field, row.level, row.note) for kind, row in found.support],
         )
     return 0
