@@ -70,6 +70,14 @@ k8s_keep_hosts() {
     ) </dev/null >/dev/null 2>&1 &
 }
 
+# Auxiliary tasks tell success from a cancelled group by who is still there (linger.sh): a primary
+# one that is stopped stays until they have looked.
+k8s_leave() {
+    if [ -n "${STOPPED:-}" ] && [ -e "$FOLDER/stays" ]; then
+        sleep "$(<"$FOLDER/stays")"
+    fi
+}
+
 # Until the first rank of every task is known. A task may well have ended by then, so that nothing
 # fails when the time is up.
 k8s_await_group() {

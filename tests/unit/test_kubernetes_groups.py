@@ -231,6 +231,32 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
+class TestLingering:
+    """An auxiliary task stays for its delay after success, and only then."""
+
+    @pytest.fixture
+    def script(self, tmp_path: Path) -> str:
+        header = "primary_tasks: [a]\ntermination_delay: 3\n"
+        files = rendered(tmp_path, group(task("a"), task("b"), header=header))
+        assert int(files["a.scripts.yaml"]["data"]["stays"]) > 12
+        return files["b.scripts.yaml"]["data"]["linger.sh"]
+
+    def took(self, machine: Machine, script: str) -> float:
+        (machine.folder / "linger.sh").write_text(script.replace("settle=12", "settle=1"))
+        began = time.monotonic()
+        path = {"PATH": f"{machine.folder / 'bin'}:{os.environ['PATH']}"}
+        done = subprocess.run(["bash", machine.folder / "linger.sh"], env=path, check=False)
+        assert done.returncode == 0
+        return time.monotonic() - began
+
+    def test_it_waits_where_the_primary_tasks_are_gone(self, machine, script):
+        assert 2.5 < self.took(machine, script) < 15
+
+    def test_it_goes_at_once_where_one_is_still_there(self, machine, script):
+        machine.name("demo-g-1-a-0-0.demo-g-1", "10.0.0.1")
+        assert self.took(machine, script) < 2.5
+
+
 class TestHosts:
     def test_names_are_kept_up_to_date_until_the_rank_ends(self, machine):
         machine.name("demo-g-1-a-0-0.demo-g-1", "10.0.0.1 STREAM", "10.0.0.1 DGRAM")

@@ -21,7 +21,10 @@ from compiler.targets.kubernetes.hooks import hooks
 from compiler.targets.kubernetes.recovery import Recovery, recovers, recovery_of
 
 LINGER = "linger.sh"
+STAYS = "stays"
 _GRACE = 60
+# Seconds that name servers may take to forget who ended, and for which who is stopped stays.
+_SETTLE, _STAY = 12, 20
 _BY_RULE = "PodFailurePolicy"
 _GATE = "RestartJob"
 
@@ -110,16 +113,19 @@ def linger(whole: Job, member: Job, script_folder: str) -> Addition:
     )
 
 
-def linger_script(whole: Job, member: Job) -> dict[str, str]:
-    """`linger.sh`: it waits only where the primary tasks are gone, as after success."""
+def linger_scripts(whole: Job, member: Job) -> dict[str, str]:
+    """`linger.sh` of an auxiliary task: it waits only where the primary tasks are gone, as after
+    success. These have `stays`, the seconds for which they stay where they are stopped."""
     delay = delay_of(whole, member)
     if not delay:
-        return {}
+        lingers = any(delay_of(whole, other) for other in whole.members)
+        return {STAYS: f"{_STAY}\n"} if lingers and member in primaries(whole) else {}
     hosts = []
     for primary in primaries(whole):
         names = member_names(whole, primary, in_jobset=True)
         hosts += [host(names.job, rank, names.service) for rank in range(primary.task.num_nodes)]
-    return {LINGER: render("k8s/linger.sh.j2", {"hosts": hosts, "delay": delay})}
+    body = {"hosts": hosts, "delay": delay, "settle": _SETTLE}
+    return {LINGER: render("k8s/linger.sh.j2", body)}
 
 
 def ending_faults(whole: Job) -> Iterator[Diagnostic]:

@@ -17,7 +17,7 @@ from compiler.targets.kubernetes.group_ending import (
     ending_faults,
     failure_policy,
     linger,
-    linger_script,
+    linger_scripts,
     member_recovery,
     success_policy,
 )
@@ -131,7 +131,7 @@ def _lower_member(
     else:
         gang = gang_of(member, settings)
     ending = linger(whole, member, SCRIPT_FOLDER)
-    scripts = linger_script(whole, member)
+    scripts = linger_scripts(whole, member)
     added = combined((more, gang.pods, ending, Addition(scripts=scripts)))
     parts = parts_of(member, settings, own, added, diagnostics)
     return None if parts is None else _Lowered(member, settings, gang, parts)
