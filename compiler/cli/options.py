@@ -68,6 +68,13 @@ names_argument = click.argument(
     "names", nargs=-1, metavar="[NAME]...", shell_complete=complete_works
 )
 name_argument = click.argument("name", shell_complete=complete_works)
+lock_timeout_option = click.option(
+    "--lock-timeout",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    metavar="SECONDS",
+    help="Wait so long for another apply of the set; without it that is an error at once.",
+)
 target_option = click.option(
     "--target",
     "only",

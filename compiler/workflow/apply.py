@@ -5,11 +5,18 @@ from __future__ import annotations
 import getpass
 import os
 import socket
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
-from compiler.diagnostics import PlanOutdated, TargetUnreachable, TriplaneError, WorkFailed
+from compiler.diagnostics import (
+    LockHeld,
+    PlanOutdated,
+    TargetUnreachable,
+    TriplaneError,
+    WorkFailed,
+)
 from compiler.model import Stack
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import Plan, WorkChange
@@ -24,6 +31,7 @@ from compiler.workflow.fingerprint import check_secrets, previous_of, run_of, st
 from compiler.workflow.refused import Locate, placed
 
 Progress = Callable[[str], None]
+_POLL = 1.0  # seconds between two tries for a lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +72,13 @@ def apply_plan(
     locate: Locate | None = None,
     *,
     fresh: bool = False,
+    lock_timeout: float = 0.0,
 ) -> Applied:
     """Carry out a plan. `secrets[work][name]` are the values to hand over again; `locate` tells
     where a refused work's fields are written (`locator`). `fresh` says that the plan was made by
     this very call and never applied before: then a target that went away since holds nothing
-    of it, and the next candidate may be asked.
+    of it, and the next candidate may be asked. `lock_timeout` is how many seconds to wait for
+    another apply of the set.
 
     Raise PlanOutdated before anything is touched if the live state moved out of what the
     plan allows or a secret's value differs; LockHeld if another apply is at work. A step that
@@ -89,7 +99,8 @@ def apply_plan(
     deployers = {key: deployer_of(stack, stack.targets[key]) for key in targets}
     results: list[StepResult] = []
     stuck: set[str] = set()  # works that could not leave where they were
-    with _locked(deployers, _holder(identity)) as away:
+    waiting = Waiting(lock_timeout, progress)
+    with _locked(deployers, _holder(identity), waiting) as away:
         observations = _observed(deployers, away)
         standing = {id(item): remaining(item, observations, identity) for item in changes}
         current = [standing[id(change)][0] for change in changes]
@@ -257,9 +268,32 @@ def _in_order(changes: list[WorkChange]) -> list[WorkChange]:
     return sorted(changes, key=place)
 
 
+class Waiting:
+    """How long to wait for locks, over all of them together; the holder is said once."""
+
+    def __init__(self, seconds: float, progress: Progress) -> None:
+        self._deadline = time.monotonic() + seconds
+        self._progress = progress
+        self._said = ""
+
+    def take(self, deployer: Deployer, holder: str) -> None:
+        """Raise LockHeld where the time is over and another apply still holds the lock."""
+        while True:
+            try:
+                return deployer.lock(holder)
+            except LockHeld as error:
+                left = self._deadline - time.monotonic()
+                if left <= 0:
+                    raise
+                if str(error) != self._said:
+                    self._said = str(error)
+                    self._progress(f"waiting for the lock: {error}")
+                time.sleep(min(_POLL, left))
+
+
 @contextmanager
 def _locked(
-    deployers: Mapping[str, Deployer], holder: str
+    deployers: Mapping[str, Deployer], holder: str, waiting: Waiting
 ) -> Iterator[dict[str, TargetUnreachable]]:
     """All locks in the order of the keys; yields the targets that could not be reached."""
     held: list[Deployer] = []
@@ -270,7 +304,7 @@ def _locked(
             # deployer's own is not given back.
             held.append(deployers[key])
             try:
-                deployers[key].lock(holder)
+                waiting.take(deployers[key], holder)
             except TargetUnreachable as error:
                 away[key] = error
                 held.pop()

@@ -31,6 +31,7 @@ _PLANS = 4  # how often a world that does not stand still is planned for
     help="When to return.",
 )
 @options.timeout_option("How long --wait may take.")
+@options.lock_timeout_option
 @options.format_option("text", "json")
 @options.quiet_option
 @planning.plan_flags
@@ -58,7 +59,14 @@ def command(paths, stack_path, auto_approve, wait_for, timeout, format, quiet, *
         if not planning.approve(the_plan, True):
             return 1
         locate = locator(opened.works, stack)
-        applied = apply_plan(the_plan, stack, opened.secrets, progress, locate)
+        applied = apply_plan(
+            the_plan,
+            stack,
+            opened.secrets,
+            progress,
+            locate,
+            lock_timeout=arguments["lock_timeout"],
+        )
     else:
         if not stack_path:
             raise click.UsageError("Missing option '--stack' (only a saved plan goes without).")
@@ -96,7 +104,15 @@ def _planned_and_applied(paths, stack, arguments, auto_approve, err, overrides, 
             return None
         secrets, locate = secrets_for(planned, stack), locator(planned.loaded.works, stack)
         try:
-            applied = apply_plan(planned.plan, stack, secrets, progress, locate, fresh=True)
+            applied = apply_plan(
+                planned.plan,
+                stack,
+                secrets,
+                progress,
+                locate,
+                fresh=True,
+                lock_timeout=arguments["lock_timeout"],
+            )
         except PlanOutdated as error:
             if not left:
                 raise

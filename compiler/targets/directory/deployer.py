@@ -45,7 +45,7 @@ class DirectoryDeployer:
         # On Kubernetes what a task brings along is in its manifests.
         self._brings_files = target.kind is not TargetKind.KUBERNETES
         self._lock = LockFile(self.store.folder.with_name(f"{target.key}.lock"))
-        self._owners: dict[str, Owner] | None = None
+        self._owners: dict[str, set[Owner]] | None = None
 
     def close(self) -> None:
         """Nothing is held between calls."""
@@ -80,11 +80,11 @@ class DirectoryDeployer:
         owners = self._all_owners()
         taken = []
         for artifact in artifacts:
-            other = owners.get(artifact.path)
-            ours = other is not None and (other.set, other.target) == (self.set_name, self.target)
-            if other is not None and not ours:
-                taken.append((artifact.path, f"belongs to {other}"))
-            elif (why := self._why_taken(artifact, is_ours=ours)) is not None:
+            here = owners.get(artifact.path, set())
+            foreign = [item for item in here if (item.set, item.target) != self._place]
+            if foreign:
+                taken.append((artifact.path, f"belongs to {_first(foreign)}"))
+            elif (why := self._why_taken(artifact, is_ours=bool(here))) is not None:
                 taken.append((artifact.path, why))
         if taken:
             said = [
@@ -174,36 +174,50 @@ class DirectoryDeployer:
 
     def _record(self, record: Record, owner: Owner) -> None:
         self.store.write(record)
-        self._all_owners().update(dict.fromkeys(record.files, owner))
+        owners = self._all_owners()
+        for path in record.files:
+            owners.setdefault(path, set()).add(owner)
 
     def _remove(self, paths: Iterable[str], owner: Owner) -> None:
-        """Remove files that are this work's; one that another record lists stays."""
+        """Remove files that are this work's alone, and none that a link leads to elsewhere."""
         owners = self._all_owners()
         for path in sorted(paths):
-            if owners.get(path) in (None, owner):
+            others = owners.get(path, set()) - {owner}
+            if not others and self._is_inside(path):
                 remove_file(self.out, path)
-                owners.pop(path, None)
+            owners[path] = others
 
     def _refuse_foreign(self, wanted: Mapping[str, Artifact], owner: Owner) -> None:
         """A file that is somebody else's is never overwritten, nor taken over."""
         owners = self._all_owners()
         for path, artifact in wanted.items():
-            other = owners.get(path)
-            if other is not None and other != owner:
-                raise WorkFailed(f"{self.out / path} belongs to {other}")
-            why = self._why_taken(artifact, is_ours=other is not None)
+            here = owners.get(path, set())
+            if here - {owner}:
+                raise WorkFailed(f"{self.out / path} belongs to {_first(here - {owner})}")
+            why = self._why_taken(artifact, is_ours=bool(here))
             if why is not None:
                 raise WorkFailed(f"{self.out / path} {why}; {_MOVE_IT}")
 
     def _why_taken(self, artifact: Artifact, *, is_ours: bool) -> str | None:
         place = self.out / artifact.path
+        if not self._is_inside(artifact.path):
+            return "lies behind a link that leads out of the folder"
         if place.is_dir():
             return "is a folder"
         if not is_ours and digest_on_disk(place) not in (None, artifact.digest):
             return f"exists and does not belong to set {self.set_name!r}"
         return None
 
-    def _all_owners(self) -> dict[str, Owner]:
+    @property
+    def _place(self) -> tuple[str, str]:
+        return self.set_name, self.target
+
+    def _is_inside(self, path: str) -> bool:
+        """Whether the folder of a path is below `out` once links are followed."""
+        folder = Path(os.path.realpath((self.out / path).parent))
+        return folder.is_relative_to(os.path.realpath(self.out))
+
+    def _all_owners(self) -> dict[str, set[Owner]]:
         if self._owners is None:
             self._owners = self.store.owners()
         return self._owners
@@ -217,6 +231,10 @@ class DirectoryDeployer:
             raise WorkFailed(f"{self.target}: {_words(error)}") from None
         except ValueError as error:
             raise WorkFailed(f"{self.target}: {error}") from None
+
+
+def _first(owners: Iterable[Owner]) -> Owner:
+    return min(owners, key=str)
 
 
 def _words(error: OSError) -> str:

@@ -56,13 +56,13 @@ class RecordStore:
     def remove(self, record: Record) -> None:
         self._path(record).unlink(missing_ok=True)
 
-    def owners(self) -> dict[str, Owner]:
-        """Who owns each recorded path below `out`, over all sets and targets.
+    def owners(self) -> dict[str, set[Owner]]:
+        """Everybody whose record lists a path below `out`, over all sets and targets.
 
         What a record of another set says that cannot be read is not known here; a file that
         differs from what is to be written is not overwritten in any case.
         """
-        owned: dict[str, Owner] = {}
+        owned: dict[str, set[Owner]] = {}
         for folder in _folders(self.out / STATE):
             for place in _target_folders(folder):
                 for path in _records_in(place):
@@ -71,7 +71,8 @@ class RecordStore:
                     except (ValueError, OSError):
                         continue
                     owner = Owner(folder.name, place.name, record.work)
-                    owned.update(dict.fromkeys(record.files, owner))
+                    for name in record.files:
+                        owned.setdefault(name, set()).add(owner)
         return owned
 
     def _path(self, record: Record) -> Path:
