@@ -1,4 +1,7 @@
-"""`python -m bench [NAME...]`: every benchmark, or those named."""
+"""`python -m bench [NAME...]`: every benchmark, or those named.
+
+`python -m bench.corpus CHECKOUT` is apart, as it needs a checkout of SkyPilot's examples.
+"""
 
 from __future__ import annotations
 
