@@ -64,7 +64,6 @@ USES = {
     "resources.priority": "resources:\n  priority: 5\n",
 }
 STACK_USES = {
-    "config.kubernetes.post_provision_runcmd": "post_provision_runcmd: [echo]",
     "config.kubernetes.allowed_nodes.ips": "allowed_nodes: {ips: [10.0.0.1]}",
 }
 ELSEWHERE = {

@@ -149,8 +149,6 @@ def _kubernetes_uses(config: Mapping) -> Iterator[tuple[str, tuple[str, ...]]]:
     nodes = config.get("allowed_nodes")
     if isinstance(nodes, Mapping) and nodes.get("ips"):
         yield f"{prefix}.allowed_nodes.ips", ("allowed_nodes", "ips")
-    if config.get("post_provision_runcmd"):
-        yield f"{prefix}.post_provision_runcmd", ("post_provision_runcmd",)
     if config.get("remote_identity") in ("SERVICE_ACCOUNT", "LOCAL_CREDENTIALS"):
         yield (
             f"{prefix}.remote_identity (SERVICE_ACCOUNT, LOCAL_CREDENTIALS)",

@@ -24,6 +24,8 @@ from compiler.targets.kubernetes.secrets import SecretUse
 from compiler.targets.kubernetes.serving import replica_probes
 from compiler.targets.kubernetes.settings import Settings
 
+# What the stack has run in every pod before the task.
+FIRST = "first.sh"
 _TEMPLATE = "k8s/platform.sh.j2"
 # The hosts of the task's group: a line for each with its name there and what DNS calls it.
 MEMBERS = "members"
@@ -62,6 +64,7 @@ def scripts(
                 for secret in secrets
                 if secret.is_in_home
             ],
+            "has_first": bool(settings.first_commands),
             "links": added.links,
             "waits_for": added.waits_for,
             "group": job.group_name if added.members else None,
@@ -70,6 +73,8 @@ def scripts(
         },
     )
     files = script_folder(job.task, _variables(job, settings), platform)
+    if settings.first_commands:
+        files[FIRST] = "".join(f"{line}\n" for line in settings.first_commands)
     files.update(hook_scripts(job.task, STATE_FOLDER))
     files.update(added.scripts)
     if added.members:

@@ -42,6 +42,7 @@ class Settings:
 
     `queue` is a LocalQueue (None: no Kueue); `queue_missing` says that Kueue is wanted, but no
     queue is named. `limits` is the factor from requests to limits (None: no limits).
+    `first_commands` are run in every pod before anything of the task is.
     `peer_timeout` in seconds, 0 for ever. `ports` is how ports are opened, `requests_metric` the
     metric by which services scale. Layers go from low to high.
     """
@@ -62,6 +63,7 @@ class Settings:
     rdma: Mapping[str, object]
     dws: Mapping[str, object]
     enable_docker: object
+    first_commands: tuple[str, ...]
     ports: str
     requests_metric: str | None
     pod_config: tuple[Layer, ...]
@@ -160,6 +162,7 @@ def _resolved(scope: _Scope) -> Settings:
         rdma=_map(scope.value("rdma")),
         dws=_map(scope.value("dws")),
         enable_docker=scope.value("enable_docker"),
+        first_commands=tuple(map(str, scope.value("post_provision_runcmd") or ())),
         ports=str(scope.value("ports") or "loadbalancer").lower(),
         requests_metric=_requests_metric(options.get("metrics")),
         pod_config=tuple(_sub_layers(layers, "pod_config")),
