@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from compiler.diagnostics import Diagnostics, WrongUsage
-from compiler.model import Deployer, Stack, TargetSpec
+from compiler.model import Deployer, Stack
 from compiler.placement import Placement, Row
 from compiler.planning.changes import Preview, removal_change, work_change
 from compiler.planning.outcomes import Action, Decision, Policy
@@ -22,8 +22,9 @@ from compiler.targets.registry import merge_keys_of, pending_fields_of, target_o
 from compiler.workflow import compile as compiling
 from compiler.workflow import places
 from compiler.workflow.arguments import PlanOptions
-from compiler.workflow.desired import desired_of, lifecycle_of, placement_row
+from compiler.workflow.desired import desired_of, lifecycle_of
 from compiler.workflow.joining import joined, joined_group
+from compiler.workflow.left_alone import not_asked, require_directories, stays
 from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import World
 from compiler.workflow.prepare import Prepared
@@ -70,7 +71,7 @@ class WorkPlanner:
             if (at := world.last_run(name)[0]) is not None
         }
         if options.every_target:
-            _require_directories(stack.targets.values())
+            require_directories(stack.targets.values())
 
     def plan_work(self, prepared: Prepared) -> Iterable[WorkChange]:
         """Usually one change; two when pending work moves, one a target for --every-target."""
@@ -98,7 +99,7 @@ class WorkPlanner:
             return
         silent = self._silent_for(prepared, placement, last)
         if silent:
-            yield self._not_asked(prepared, placement, silent)
+            yield not_asked(prepared, placement, self.stack, silent)
         elif last is not None and at is not None and at != placement.chosen.target.key:
             yield from self._move(prepared, placement, at, last)
         else:
@@ -170,7 +171,7 @@ class WorkPlanner:
         for row in compiling.possible_rows(placement):
             if row.target.key in self.world.silent:
                 reasons = {row.target.key: self.world.silent[row.target.key]}
-                yield self._not_asked(prepared, placement, reasons)
+                yield not_asked(prepared, placement, self.stack, reasons)
                 continue
             last = self.world.observations[row.target.key].last_run(prepared.work.name)
             # The candidate table says where work is placed; here nothing is chosen.
@@ -303,7 +304,7 @@ class WorkPlanner:
         assert row is not None
         is_there = last.state.is_live or last.state is RunState.WRITTEN
         if is_there and not self.world.may_change(at):
-            yield self._stays(prepared, at, last)
+            yield stays(last, at)
             return
         is_volume = last.record.lifecycle is Lifecycle.VOLUME
         if is_there and is_volume and not self.options.delete_volumes:
@@ -343,41 +344,3 @@ class WorkPlanner:
             rows = compiling.place_work(prepared, self.stack, Diagnostics()).rows
         possible = {row.target.key for row in rows if row.is_possible}
         return {key: reason for key, reason in silent.items() if key in possible}
-
-    def _stays(self, prepared: Prepared, at: str, last: ObservedRun) -> WorkChange:
-        return WorkChange(
-            work=prepared.work.name,
-            target=at,
-            kind=last.record.kind,
-            action=Action.NOOP,
-            reason=f"is on {at}, which --target leaves out",
-            run=last.record.run,
-            rows=(),
-            state=last.state,
-            last_run=last.record.run,
-        )
-
-    def _not_asked(
-        self, prepared: Prepared, placement: Placement, silent: Mapping[str, str]
-    ) -> WorkChange:
-        key = next(iter(silent))
-        said = "; ".join(f"{target}: {why}" for target, why in silent.items())
-        return WorkChange(
-            work=prepared.work.name,
-            target=key,
-            kind=str(self.stack.targets[key].kind),
-            action=Action.UNKNOWN,
-            reason=f"cannot be planned while a target that may hold it is silent ({said})",
-            run=0,
-            rows=(),
-            placement=tuple(placement_row(row, placement) for row in placement.rows),
-        )
-
-
-def _require_directories(targets: Iterable[TargetSpec]) -> None:
-    others = [spec.key for spec in targets if spec.deployer is not Deployer.DIRECTORY]
-    if others:
-        raise WrongUsage(
-            "--every-target plans only where all targets use `deployer: directory`; "
-            f"{', '.join(others)} would each run the work"
-        )
