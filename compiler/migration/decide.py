@@ -147,8 +147,7 @@ def _launchers(script: Script) -> Iterator[Note]:
 
 
 def _holds_srun(assignment) -> bool:
-    words = (assignment.value.literal or "").split() if assignment.value else []
-    return bool(words) and words[0].rpartition("/")[2] in ("srun", "mpirun", "mpiexec")
+    return assignment.holds() in ("srun", "mpirun", "mpiexec")
 
 
 def _variables(script: Script) -> Iterator[Note]:

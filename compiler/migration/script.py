@@ -13,8 +13,9 @@ from compiler.migration.reading.lines import Why
 from compiler.migration.reading.options import OptionTable
 from compiler.migration.request import Request, request_of
 from compiler.migration.settings import Settings
-from compiler.migration.shell.body import Body, parse
+from compiler.migration.shell.body import Body
 from compiler.migration.shell.inventory import Fact, facts
+from compiler.migration.shell.parsing import parse
 from compiler.migration.shell.secrets import Secret, find
 
 _PROGRAMS = (".py", ".pl", ".rb", ".jl", ".R", ".r", ".js", ".go", ".c", ".cpp", ".java")

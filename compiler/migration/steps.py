@@ -52,9 +52,9 @@ def replace_steps(script: Script, moved: Moved) -> Iterator[Note]:
         elif command.words:
             yield from _container(script, command, 0, moved)
     for assignment in script.body.assignments:
-        words = (assignment.value.literal or "").split() if assignment.value else []
-        if words and words[0].rpartition("/")[2] in _HELD:
-            text = f"{words[0].rpartition('/')[2]} is held in `{assignment.name}`"
+        held = assignment.holds()
+        if held in _HELD:
+            text = f"{held} is held in `{assignment.name}`"
             yield note(codes.STEP, assignment.line, text)
     if len(moved.main) > 1 and nodes > 1:
         text = "several steps: which of them runs where is srun's work"

@@ -198,3 +198,32 @@ def test_what_would_not_be_the_same_stays(why: str):
     found = migrate_script(text.encode(), "job.sh", migration_settings(target="kubernetes"))
     assert found.status is Status.KEPT
     assert found.reasons
+
+
+@pytest.mark.parametrize("target", ["slurm", "kubernetes"])
+@pytest.mark.parametrize(
+    "text", ['run="srun -N $N --cpu_bind=cores"\n$run x', "run=(srun -n $N)\n${run[@]} x"]
+)
+def test_srun_with_expansions_in_a_variable_is_seen(target: str, text: str):
+    found = migrate_script(
+        f"#!/bin/bash\n#SBATCH --ntasks=1\n{text}\n".encode(),
+        "job.sh",
+        migration_settings(target=target),
+    )
+    assert found.status is Status.KEPT
+    assert any("srun is held in `run`" in reason.message for reason in found.reasons)
+
+
+def test_words_that_the_grammar_cuts_are_whole(tmp_path: Path):
+    text = """#!/bin/bash
+#SBATCH --nodes=1
+dir=$HOME/runs/$SLURM_JOB_ID/
+mkdir -p $HOME/x/$SLURM_JOB_NAME/ && cd $dir/../$SLURM_JOB_NAME/ 2>/dev/null
+echo $dir
+"""
+    found = _moved(text)
+    assert {fact.text for fact in found.facts if fact.kind == "slurm-variable"} == {
+        "SLURM_JOB_ID",
+        "SLURM_JOB_NAME",
+    }
+    assert _run(found, tmp_path)[1] == [f"{tmp_path}/runs/77/"]
