@@ -92,6 +92,7 @@ def _read_folder(
     """The texts below the folders of the stack's targets, or of the rendered works alone."""
     paths = {artifact.path for artifact in now.artifacts}
     labels = [names.run_label(stack.set_name, work, 1) for work in now.placements]
+    labels += [names.work_label(stack.set_name, work) for work in now.placements]
     parts = {spelling for label in labels for spelling in (label, label.replace("-", "_"))}
     found = {}
     for key, spec in stack.targets.items():

@@ -64,6 +64,13 @@ class TestService:
         lasting.applied()
         assert not [path for path in lasting.files() if "demo-chat-1/" in path]
 
+    def test_files_that_it_no_longer_has_are_in_a_diff_of_it_alone(self, lasting):
+        path = lasting.task("chat", **SERVICE)
+        lasting.applied()
+        lasting.write("out/kubernetes/eks/demo-chat/left-over.yaml", "a: b\n")
+        done = lasting.run("diff", path, "--stack", "stack.yaml", "--against", "out")
+        assert "- kubernetes/eks/demo-chat/left-over.yaml" in done.out
+
     def test_it_has_no_runs(self, lasting):
         path = lasting.task("chat", **SERVICE)
         done = lasting.run("run", path, "--stack", "stack.yaml")
