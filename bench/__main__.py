@@ -8,7 +8,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-NAMES = ("reading", "startup", "throughput", "peers", "migration")
+NAMES = ("reading", "startup", "throughput", "peers", "migration", "slurm", "cluster")
 
 
 def main(names: list[str]) -> int:

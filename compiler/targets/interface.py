@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from compiler.diagnostics import WorkFailed
+from compiler.diagnostics import TriplaneError, WorkFailed
 from compiler.model import (
     Group,
     Pipeline,
@@ -285,6 +285,13 @@ class Deployer(Protocol):
     def execute(self, step: Step, progress: Progress) -> Record:
         """Do one step so that a kill at any point leaves it to be completed by the next
         call with the same step: intent, object, identity. Returns the record as it now is."""
+
+    def create_all(
+        self, steps: Sequence[Step], progress: Progress
+    ) -> Iterable[tuple[Step, Record | TriplaneError]]:
+        """Do those of the `create` steps that are cheaper together, in any order, each as safely
+        as `execute` does; what is not among the results is left to `execute`. Deployers for
+        which many are no cheaper than one leave it out."""
 
     def cancel(self, run: ObservedRun) -> None: ...
 

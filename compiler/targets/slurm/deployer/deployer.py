@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from compiler.diagnostics import LockHeld, WorkFailed
+from compiler.diagnostics import LockHeld, TriplaneError, WorkFailed
 from compiler.model import Deployer as DeployerKind
 from compiler.model import Stack, TargetSpec
 from compiler.planning.records import Record
@@ -12,6 +12,7 @@ from compiler.planning.states import Observation, ObservedRun
 from compiler.targets.interface import Capacity, Progress, Step, Streams
 from compiler.targets.slurm.deployer import (
     attach,
+    batch,
     capacity,
     ending,
     execute,
@@ -97,6 +98,15 @@ class SlurmDeployer:
 
     def execute(self, step: Step, progress: Progress) -> Record:
         return execute.execute(self._remote, step, progress, accounting=self._accounting)
+
+    def create_all(
+        self, steps: Sequence[Step], progress: Progress
+    ) -> Iterator[tuple[Step, Record | TriplaneError]]:
+        """Those of the steps that are plain new jobs, all at once; the others are left out."""
+        plain = [step for step in steps if batch.is_plain(step)]
+        if len(plain) < 2:
+            return iter(())
+        return batch.create_all(self._remote, plain, progress, accounting=self._accounting)
 
     def cancel(self, run: ObservedRun) -> None:
         """End the job, pending or running, and write down how it ended."""

@@ -137,14 +137,14 @@ def archive(
     parts = [name.removesuffix(f"/{SCRIPT}") for name in map(file_name, artifacts) if "/" in name]
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w:gz", compresslevel=1) as tar:
-        _add(tar, "record.json", record.to_json(), 0o644)
+        add(tar, "record.json", record.to_json(), 0o644)
         for artifact in artifacts:
             mode = 0o755 if artifact.executable else 0o644
-            _add(tar, f"run/{file_name(artifact)}", artifact.text, mode)
+            add(tar, f"run/{file_name(artifact)}", artifact.text, mode)
         if parts:
-            _add(tar, f"run/{PARTS}", "".join(f"{part}\n" for part in parts), 0o644)
+            add(tar, f"run/{PARTS}", "".join(f"{part}\n" for part in parts), 0o644)
         if secrets:
-            _add(tar, "secrets.env", secret_lines(secrets), 0o600)
+            add(tar, "secrets.env", secret_lines(secrets), 0o600)
     return buffer.getvalue()
 
 
@@ -158,7 +158,8 @@ def secret_lines(secrets: Mapping[str, str]) -> str:
     )
 
 
-def _add(tar: tarfile.TarFile, name: str, text: str, mode: int) -> None:
+def add(tar: tarfile.TarFile, name: str, text: str, mode: int) -> None:
+    """Put a text into an archive, without a time or an owner."""
     content = text.encode()
     member = tarfile.TarInfo(name)
     member.size = len(content)

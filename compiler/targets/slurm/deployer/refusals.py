@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from compiler.diagnostics import Code, Diagnostic
 from compiler.diagnostics.codes import slurm_deploy as codes
+from compiler.targets.interface import StepRefused
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,13 @@ def diagnose(stderr: str, target: str) -> tuple[Diagnostic, ...]:
     words = "; ".join(_without_prefix(line) for line in stderr.splitlines() if line.strip())
     message = f"Slurm refused the job: {words}"
     return (refusal.code.at(None, message, hint=refusal.hint, target=target),)
+
+
+def refused(target: str, stderr: str) -> StepRefused:
+    """The error for what sbatch or scontrol refused with these words."""
+    refusal = explain_refusal(stderr)
+    fields = refusal.fields if refusal else ()
+    return StepRefused(f"{target}: {stderr}", diagnose(stderr, target), fields)
 
 
 def _without_prefix(line: str) -> str:

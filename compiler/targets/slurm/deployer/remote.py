@@ -9,8 +9,7 @@ from functools import cache
 
 from compiler.diagnostics import PlanOutdated, TargetUnreachable, WorkFailed
 from compiler.resources import data_folder
-from compiler.targets.interface import StepRefused
-from compiler.targets.slurm.deployer.refusals import diagnose, explain_refusal
+from compiler.targets.slurm.deployer.refusals import refused
 from compiler.targets.slurm.deployer.transport import Data, Transport
 
 UNREACHABLE = 69
@@ -50,12 +49,7 @@ class Remote:
         if result.code == MOVED:
             raise PlanOutdated([f"{self.target}: {words}"])
         if result.code == REFUSED and name in ("submit", "update"):
-            refusal = explain_refusal(words)
-            raise StepRefused(
-                f"{self.target}: {words}",
-                diagnose(words, self.target),
-                refusal.fields if refusal else (),
-            )
+            raise refused(self.target, words)
         raise WorkFailed(f"{self.target}: {words}")
 
     def call_at_base(self, name: str, *args: str, data: Data = b"") -> Answer:

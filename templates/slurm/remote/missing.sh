@@ -1,0 +1,6 @@
+# missing.sh WORKDIR [SHA256...]: prints `missing|<sha256>` for each file tree that is not there.
+find_base "$1"
+shift
+for digest; do
+    [ -d "$base/.triplane/files/$digest" ] || echo "missing|$digest"
+done
