@@ -26,7 +26,7 @@ from compiler.planning.states import Observation
 from compiler.targets.interface import Deployer, Step
 from compiler.targets.registry import deployer_of
 from compiler.workflow import places
-from compiler.workflow.failover import all_candidates, give_up, is_refusal, remaining
+from compiler.workflow.failover import all_candidates, give_up, is_refusal, remaining, stands
 from compiler.workflow.fingerprint import check_secrets, previous_of, run_of, still_to_do
 from compiler.workflow.refused import Locate, placed
 
@@ -112,14 +112,19 @@ def apply_plan(
         together = run.together([first for first in firsts if id(first) in todo])
         for change in ordered:
             first, *others = standing[id(change)]
+            # A run of an earlier apply of this plan may be on any target that does not answer.
+            unknown = [item.target for item in others if item.target in away]
             result = _skipped(first, away, stuck)
+            is_there = stands(first, observations, identity)
+            if result is None and unknown and not (fresh or is_there):
+                result = StepResult(first, error=away[unknown[0]])
             if result is None and id(first) not in todo:
                 last = run_of(observations[first.target], first.work, first.run)
                 record = last.record if last else None
                 result = StepResult(first, record, note="done by an earlier apply")
             if result is None:
                 result = together.get(id(first)) or run.step(first)
-            may_be_elsewhere = first.target in away and not fresh
+            may_be_elsewhere = (first.target in away or bool(unknown)) and not fresh
             if others and not may_be_elsewhere:
                 result = run.go_on(result, others)
             if result.error is not None and change.action is Action.DELETE:

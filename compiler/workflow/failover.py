@@ -33,18 +33,31 @@ def all_candidates(changes: Iterable[WorkChange]) -> Iterator[WorkChange]:
 def remaining(
     change: WorkChange, observations: Mapping[str, Observation], identity: str
 ) -> tuple[WorkChange, ...]:
-    """The candidates that this plan has not given up, the one where it stands first.
+    """The candidates from the one on where this plan stands: where it has a run, else the first
+    that it has not given up.
 
-    The last one stays in any case, so that there is one to say why.
+    A target may keep nothing of what it refused, so a run further down says that those before it
+    were asked. The last one stays in any case, so that there is one to say why.
     """
     candidates = candidates_of(change)
-    for at, candidate in enumerate(candidates[:-1]):
+    given_up = -1
+    for at in reversed(range(len(candidates))):
+        candidate = candidates[at]
         seen = observations.get(candidate.target)
         there = run_of(seen, candidate.work, candidate.run) if seen is not None else None
-        ours = there is not None and there.record.plan == identity
-        if there is None or not ours or not _is_given_up(there.record):
+        if there is None or there.record.plan != identity:
+            continue
+        if not _is_given_up(there.record):
             return candidates[at:]
-    return candidates[-1:]
+        given_up = max(given_up, at)
+    return candidates[min(given_up + 1, len(candidates) - 1) :]
+
+
+def stands(candidate: WorkChange, observations: Mapping[str, Observation], identity: str) -> bool:
+    """Whether this plan has a run of the candidate."""
+    seen = observations.get(candidate.target)
+    there = run_of(seen, candidate.work, candidate.run) if seen is not None else None
+    return there is not None and there.record.plan == identity
 
 
 def is_refusal(error: TriplaneError | None) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from compiler import model
 from compiler.diagnostics import Diagnostics, Span, TriplaneError
@@ -168,7 +169,7 @@ def _rebuilt(
 ) -> Work | None:
     """The same work with `new` in the place of one of its documents."""
     said = Diagnostics()
-    options = {"environ": environ, "root": stack.root, "lookup": find_devices}
+    options: dict[str, Any] = {"environ": environ, "root": stack.root, "lookup": find_devices}
 
     def swapped(document: Document) -> Document:
         return new if document is old else document
@@ -187,10 +188,11 @@ def _rebuilt(
         found = model.build_pipeline(own_header, documents, said, **options)
     if found is None or said.has_errors:
         return None
-    changes: dict[str, object] = {
-        "task": found if isinstance(found, Task) else None,
-        "group": found if isinstance(found, Group) else None,
-        "pipeline": found if isinstance(found, Pipeline) else None,
-        "volume": found if isinstance(found, Volume) else None,
-    }
-    return replace(work, name=found.name or work.name, **changes)
+    return replace(
+        work,
+        name=found.name or work.name,
+        task=found if isinstance(found, Task) else None,
+        group=found if isinstance(found, Group) else None,
+        pipeline=found if isinstance(found, Pipeline) else None,
+        volume=found if isinstance(found, Volume) else None,
+    )

@@ -23,6 +23,7 @@ class Platform:
 
     key: str
     refuses: str = ""
+    keeps_no_trace: bool = False  # of what it refused
     away: bool = False
     free: dict[str, int] = field(default_factory=dict)
     records: dict[str, Record] = field(default_factory=dict)
@@ -107,6 +108,8 @@ class Deployer:
             raise PlanOutdated([f"run {step.record.run} is taken"])
         platform.records[key] = dataclasses.replace(step.record, stage=Stage.INTENT)
         self.platforms.step(f"{platform.key}: after the intent of {key}")
+        if platform.refuses and platform.keeps_no_trace:
+            del platform.records[key]
         if platform.refuses:
             raise WorkFailed(f"{platform.key}: {platform.refuses}")
         if key not in platform.live:

@@ -90,7 +90,10 @@ def test_a_second_apply_moves_nothing(project, platforms):
     assert "alternatives" not in work
 
 
-def test_the_same_plan_again_knows_where_it_stands(project, platforms):
+@pytest.mark.parametrize("traces", [True, False], ids=["traces", "no traces"])
+def test_the_same_plan_again_knows_where_it_stands(project, platforms, traces):
+    for item in platforms.by_key.values():
+        item.keeps_no_trace = not traces
     project.plan("--out", "plan.json")
     assert project.run("apply", "plan.json").code == 0
     for key in ("alpha", "beta"):
@@ -98,6 +101,11 @@ def test_the_same_plan_again_knows_where_it_stands(project, platforms):
     again = project.run("apply", "plan.json")
     assert again.code == 0, again.text
     assert "done by an earlier apply" in again.out
+    assert runs(platforms) == ["eks/train.3"]
+    # While the target that has the run is away, it is nowhere else either.
+    platforms.by_key["eks"].away = True
+    blind = project.run("apply", "plan.json")
+    assert blind.code == 3, blind.text
     assert runs(platforms) == ["eks/train.3"]
 
 
@@ -180,13 +188,16 @@ def _gone_for(platforms, key, observed):
     return observe
 
 
-def test_killed_at_every_point_exactly_one_run_remains(project, platforms):
+@pytest.mark.parametrize("traces", [True, False], ids=["traces", "no traces"])
+def test_killed_at_every_point_exactly_one_run_remains(project, platforms, traces):
     """With the saved plan or a new one: whoever goes on, no work is lost and none runs twice."""
     project.plan("--out", "plan.json")
+    for item in platforms.by_key.values():
+        item.keeps_no_trace = not traces
     points: list[str] = []
     platforms.step = points.append
     assert project.run("apply", "plan.json").code == 0
-    assert len(points) > 8
+    assert len(points) > 6
     for at in range(len(points)):
         for words in (("apply", "plan.json"), ("apply", "--stack", "stack.yaml", "--auto-approve")):
             for item in platforms.by_key.values():

@@ -104,7 +104,7 @@ def test_real_plans_are_valid(project):
     passing = ("--override-policy", "required_labels")
     words = (
         passing,
-        (*passing, "--env", "A=1", "--config", "kubernetes.provision_timeout=5", "--num-nodes", "2"),
+        (*passing, "--env", "A=1", "--config", "slurm.cpu_partition=x", "--num-nodes", "2"),
         (*passing, "--offline", "--rerun", "--move", "--replace-running", "--work", "train"),
         (*passing, "--target", "eks", "--every-target", "--allow-empty", "--delete-volumes"),
         (*passing, "--read-only"),
