@@ -16,6 +16,7 @@ from compiler.model.mounts import build_file_mounts, build_workdir
 from compiler.model.overrides import Overrides, apply_overrides
 from compiler.model.pools import build_pool
 from compiler.model.resources import ResourceSet
+from compiler.model.scripts import check_setup
 from compiler.model.serving import build_service
 from compiler.model.substitution import FIELDS, FREE_TEXT, Substitution
 from compiler.model.task import Hook, Secret, Task
@@ -82,6 +83,8 @@ def build_checked(b: Builder, found: Diagnostics) -> Task:
     workdir = build_workdir(b, get("workdir"))
     file_mounts, storage = build_file_mounts(b, get("file_mounts"), workdir is not None)
     config = build_config(b, get("config"))
+    setup = b.text(("setup",), get("setup"))
+    check_setup(b, setup)
     if "envs" in b.data or secrets:
         check_docker_login(b, envs, secrets, _has_container(resources))
     return Task(
@@ -89,7 +92,7 @@ def build_checked(b: Builder, found: Diagnostics) -> Task:
         num_nodes=num_nodes,
         resources=resources,
         workdir=workdir,
-        setup=b.text(("setup",), get("setup")),
+        setup=setup,
         run=b.text(("run",), get("run")),
         # One merged map reaches the task; a secret wins over a variable of the same name.
         envs={name: text for name, text in envs.items() if name not in secrets},

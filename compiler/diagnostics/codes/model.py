@@ -19,6 +19,14 @@ TASK_NAME = Code(
     "or last.",
     example="name: my task",
 )
+SETUP_GOES_ON = Code(
+    "setup-goes-on",
+    Severity.NOTE,
+    "`setup` has several commands, and one that fails does not end it.",
+    "The shell runs without `-e`, as in SkyPilot: a failed installation is noticed only in `run`.",
+    "Begin `setup` with `set -e`, or leave it if the last command is the one that counts.",
+    example="setup: |\n  pip install torch\n  pip list\nrun: python train.py",
+)
 ENV_NAME = Code(
     "env-name",
     Severity.ERROR,
