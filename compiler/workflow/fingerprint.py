@@ -68,6 +68,12 @@ def check_secrets(
 
 def _moved(change: WorkChange, last: ObservedRun | None, observation: Observation) -> str:
     """What no longer fits the plan's fingerprint, or an empty string."""
+    if change.action is not Action.DELETE and change.record and change.record.joins:
+        group = next(
+            (run for run in observation.runs if run.record.run_key == change.record.joins), None
+        )
+        if group is None or not (group.state.is_live or group.state is RunState.WRITTEN):
+            return f"the group that it joins, {change.record.joins}, has ended"
     latest = observation.last_run(change.work)
     # Runs that are added by hand follow no other, and a deletion is of one run.
     is_next = change.action is not Action.DELETE and not (change.record and change.record.extra)

@@ -230,6 +230,13 @@ class TestJoining:
         assert running.run("apply", "plan.json", "--quiet").code == 0
         assert "demo/eks/rl-eval.1" in running.records()
 
+    def test_a_saved_plan_joins_no_group_that_has_ended(self, running):
+        assert running.plan("more/eval.yaml", "--group", "rl", "--out", "plan.json").code == 0
+        running.run("destroy", "rl", "--stack", "stack.yaml", "--auto-approve", "-q")
+        done = running.run("apply", "plan.json", "--quiet")
+        assert done.code == 4
+        assert "the group that it joins, rl.1, has ended" in done.err
+
     @pytest.mark.parametrize(
         ("words", "said"),
         [
