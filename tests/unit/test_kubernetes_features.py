@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import http.server
 import subprocess
 import threading
@@ -9,10 +10,19 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pytest
+import yaml
 from kubernetes_jobs import STACK, container_of, findings, make_job, pod_of, rendered
 
-from compiler.model import Accelerator
+from compiler import source
+from compiler.diagnostics import Diagnostics
+from compiler.model import Accelerator, build_volume
+from compiler.planning.records import Record, Stage
+from compiler.planning.states import RunState
+from compiler.targets.kubernetes import TARGET
 from compiler.targets.kubernetes.additions import Addition, combined
+from compiler.targets.kubernetes.deployer.kinds import Ref
+from compiler.targets.kubernetes.deployer.states import classify
+from compiler.targets.kubernetes.deployer.workloads import workload_of
 from compiler.targets.kubernetes.efa import efa_count
 from compiler.targets.kubernetes.exposure import port_numbers
 from compiler.targets.kubernetes.pod_security import breaches
@@ -266,3 +276,38 @@ def test_a_bucket_is_waited_for_only_if_writes_are_cached(tmp_path: Path):
             (tmp_path / name).write_text(text)
             shell = "bash" if name == "platform.sh" else "sh"
             subprocess.run([shell, "-n", str(tmp_path / name)], check=True)
+
+
+@pytest.mark.parametrize(
+    ("text", "data"),
+    [
+        ("type: k8s-hostpath\nconfig: {host_path: /mnt/a}\n", {"host_path": "/mnt/a"}),
+        ("type: k8s-pvc\nuse_existing: true\n", {"claim": "mine"}),
+    ],
+)
+def test_a_volume_that_is_not_made_here_is_noted(text, data):
+    (document,) = source.read_text(f"name: mine\n{text}", "volume.yaml", Diagnostics())
+    volume = build_volume(document, Diagnostics())
+    assert volume is not None
+    job = dataclasses.replace(make_job(work="mine"), volume=volume)
+    (artifact,) = TARGET.render(job, Diagnostics())
+    body = yaml.safe_load(artifact.text)
+    assert body["kind"] == "ConfigMap"
+    assert body["metadata"]["name"] == "demo-mine-volume"
+    assert body["data"] == {"type": volume.type, **data}
+    ref = Ref.of(body, "default")
+    assert workload_of([ref]) == ref
+    record = Record(
+        set="demo",
+        work="mine",
+        run=1,
+        target="prod",
+        kind="kubernetes",
+        name="demo-mine",
+        spec_digest="a",
+        files_digest="b",
+        stage=Stage.CREATED,
+        identity="u",
+    )
+    live = {**body, "metadata": {**body["metadata"], "uid": "u"}}
+    assert classify(record, live).state is RunState.RUNNING

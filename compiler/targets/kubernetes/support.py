@@ -102,7 +102,7 @@ _TASK = (
     ("group", _FULL, "one JobSet; a task that fails for good ends all of them"),
     ("group (joined later)", _FULL, "a Job that finds the group by its names"),
     ("pipeline", _FULL, "one JobSet, whose tasks start once the one before is complete"),
-    ("volume", _FULL, "a claim; nothing is made for an existing one or a folder of the nodes"),
+    ("volume", _FULL, "a claim, or a note of one that is there or of a folder of the nodes"),
     ("volume (cleanup_on_deletion)", _IGNORED,
      "the folder stays on the nodes when the volume is deleted",
      "remove it with a task that mounts it"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.codes import kubernetes_features as codes
@@ -27,9 +28,10 @@ UPDATES = frozenset(("size", "labels"))
 
 
 def volume_manifests(job: Job, volume: Volume, settings: Settings) -> list[Manifest]:
-    """The claim; nothing for one that is there already, or for a folder of the nodes."""
+    """The claim; for one that is there already, or a folder of the nodes, a note of it, so that
+    the set knows that it has the volume."""
     if volume.type != PVC or volume.use_existing:
-        return []
+        return [_note(job, volume, settings)]
     claim = claim_manifest(
         job,
         settings,
@@ -42,6 +44,21 @@ def volume_manifests(job: Job, volume: Volume, settings: Settings) -> list[Manif
     if volume.namespace is not None:
         claim.body["metadata"]["namespace"] = volume.namespace  # type: ignore[index]
     return [claim]
+
+
+def _note(job: Job, volume: Volume, settings: Settings) -> Manifest:
+    what = {"claim": volume.name} if volume.type == PVC else {"host_path": str(volume.host_path)}
+    name = f"{claim_name(job.stack.set_name, replace(volume, use_existing=False))}-volume"
+    body: dict[str, object] = {
+        "apiVersion": "v1",
+        "kind": "ConfigMap",
+        "metadata": metadata.object_metadata(
+            job, settings, name, annotations={metadata.SPEC_DIGEST: job.spec_digest}
+        ),
+        "immutable": True,
+        "data": {"type": volume.type, **what},
+    }
+    return Manifest("volume.yaml", "configmap.yaml.j2", body)
 
 
 def volume_faults(volume: Volume, target: TargetSpec) -> Iterator[Diagnostic]:

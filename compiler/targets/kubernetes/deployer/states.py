@@ -9,7 +9,7 @@ from compiler.planning.records import Lifecycle, Record, Stage
 from compiler.planning.states import RunState
 from compiler.targets.kubernetes.deployer import lasting
 from compiler.targets.kubernetes.deployer.verdict import Verdict, short, waiting
-from compiler.targets.kubernetes.deployer.workloads import CLAIM, Workload, rank_of, who
+from compiler.targets.kubernetes.deployer.workloads import CLAIM, NOTE, Workload, rank_of, who
 
 _DONE = ("Succeeded", "Failed")
 # Reasons of events that tell that a Job or a JobSet failed.
@@ -50,6 +50,8 @@ def classify(
         return lasting.serving(job, pods)
     if job.get("kind") == CLAIM:
         return lasting.claimed(job, events)
+    if job.get("kind") == NOTE:
+        return Verdict(RunState.RUNNING, "not made here")
     what = Workload.of(job)
     if what.is_complete:
         return Verdict(RunState.SUCCEEDED, _restarted(what), exit_code=0, final=True)

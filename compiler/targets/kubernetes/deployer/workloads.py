@@ -21,6 +21,8 @@ _INDEX = "batch.kubernetes.io/job-completion-index"
 # Kind -> the label by which its pods carry its name; replicas carry that of their work.
 _NAME_LABELS = {"JobSet": JOBSET_NAME, "Job": JOB_NAME, "Deployment": WORK_LABEL}
 CLAIM = "PersistentVolumeClaim"
+# Stands for a volume that nobody makes here: a claim that was there, a folder of the nodes.
+NOTE = "ConfigMap"
 # What each kind calls the two ways to end.
 _COMPLETE = ("Complete", "Completed")
 _FAILED = "Failed"
@@ -66,9 +68,10 @@ class Workload:
 
 
 def workload_of(objects: Iterable[Ref]) -> Ref | None:
-    """What a run is to the platform; a claim only where nothing runs that could need it."""
+    """What a run is to the platform; a claim only where nothing runs that could need it, and
+    what is said of a volume only where there is not even a claim."""
     objects = tuple(objects)
-    for kinds in (_NAME_LABELS, (CLAIM,)):
+    for kinds in (_NAME_LABELS, (CLAIM,), (NOTE,)):
         for ref in objects:
             if ref.kind in kinds:
                 return ref
