@@ -253,6 +253,36 @@ def test_an_upload_is_whole_or_not_there(home, tmp_path):
     assert [path.name for path in target.parent.iterdir()] == [tree.digest]
 
 
+def test_only_old_files_that_no_run_needs_are_collected(home):
+    files = home / ".triplane/files"
+    long_ago = 1_600_000_000
+    names = {name: f"{number:064x}" for number, name in enumerate(("needed", "part", "old", "new"))}
+    for name, digest in names.items():
+        (files / digest).mkdir(parents=True)
+        (files / digest / "data").write_text(name)
+        if name != "new":
+            os.utime(files / digest, (long_ago, long_ago))
+    state = home / ".triplane/other"
+    for run, stage, name in (
+        ("held.1", "created", "needed"),
+        ("chain.1/two", "created", "part"),
+        ("done.1", "ended", "old"),
+    ):
+        (state / "runs" / run).mkdir(parents=True)
+        text = f'bring "$BASE/.triplane/files/{names[name]}" folder x\n'
+        (state / "runs" / run / "job.sbatch").write_text(text)
+        (state / "records").mkdir(exist_ok=True)
+        record = f'{{\n "stage": "{stage}",\n}}\n'
+        (state / f"records/{run.split('/')[0]}.json").write_text(record)
+    assert list(remote().call_at_base("collect", "7").of("collected")) == [names["old"]]
+    left = sorted(path.name for path in files.iterdir())
+    assert left == sorted(names[name] for name in ("needed", "part", "new"))
+    # Whoever asks for a tree keeps it.
+    (state / "records/held.1.json").write_text('{\n "stage": "ended",\n}\n')
+    assert not list(remote().call_at_base("missing", names["needed"]).of("missing"))
+    assert not list(remote().call_at_base("collect", "7").of("collected"))
+
+
 def test_settling_changes_only_what_was_read(home):
     there = remote()
     there.call_in_set("reserve", "train.1", "pending", data=b"old")

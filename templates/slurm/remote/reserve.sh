@@ -20,5 +20,7 @@ else
 fi
 [ ! -r "$state/intents/$run" ] || echo "mode|$(<"$state/intents/$run")"
 for digest; do
+    # What is asked for is not collected for a while.
+    touch -c -- "$base/.triplane/files/$digest" 2>/dev/null
     [ -d "$base/.triplane/files/$digest" ] || echo "missing|$digest"
 done

@@ -14,6 +14,8 @@ from compiler.targets.interface import Progress
 from compiler.targets.slurm.deployer.remote import Remote
 
 _CHUNK = 1 << 18
+# How long a tree stays after it was last asked for, if no run that has not ended names it.
+KEPT_DAYS = 7
 
 
 def upload(remote: Remote, tree: FileTree, progress: Progress) -> None:
@@ -34,6 +36,19 @@ def upload(remote: Remote, tree: FileTree, progress: Progress) -> None:
         progress(f"upload {tree.local} ({_size(file.tell())} packed)")
         file.seek(0)
         remote.call_at_base("upload", tree.digest, data=_chunks(file))
+    _collect(remote, progress)
+
+
+def _collect(remote: Remote, progress: Progress) -> None:
+    """Where something was added, what nobody needs any more goes. It is no part of the work at
+    hand: what stands in its way is only told."""
+    try:
+        gone = list(remote.call_at_base("collect", str(KEPT_DAYS)).of("collected"))
+    except WorkFailed as error:
+        progress(f"old files stay: {error}")
+        return
+    if gone:
+        progress(f"removed {len(gone)} old file trees")
 
 
 def _pack(source: Path, file: IO[bytes]) -> None:
