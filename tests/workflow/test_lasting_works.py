@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.workflow.project import Project
+from tests.workflow.project import TARGETS, Project
 
 VOLUME = """\
 name: models
@@ -130,6 +130,18 @@ class TestVolume:
         words = ("destroy", "--stack", "stack.yaml", "--auto-approve", "-q", "--delete-volumes")
         assert made.run(*words).code == 0
         assert made.files() == {}
+
+    def test_it_moves_to_another_cluster_only_without_what_it_holds(self, project):
+        clusters = {key: {**TARGETS["eks"], "context": key} for key in ("one", "two")}
+        project.stack("eks", targets=clusters)
+        project.write("tasks/models.yaml", volume().replace("k8s/eks", "k8s/one"))
+        project.applied()
+        project.write("tasks/models.yaml", volume().replace("k8s/eks", "k8s/two"))
+        done = project.apply()
+        assert done.code == 1
+        assert "moves from one without what it holds; needs --delete-volumes" in done.err
+        project.applied("--delete-volumes")
+        assert {path.split("/")[1] for path in project.files()} == {"two"}
 
     def test_only_a_flag_prunes_it(self, made):
         (made.folder / "tasks/models.yaml").unlink()
