@@ -86,12 +86,12 @@ def test_what_moved_between_plan_and_apply_is_planned_again(
     once = threading.Event()
     original = applying._locked
 
-    def released(deployers, holder):
+    def released(*given):
         if not once.is_set():  # the first time the held job is let go just before the apply
             once.set()
             project.sh("scontrol", "release", str(job))
             project.until("train", RunState.RUNNING)
-        return original(deployers, holder)
+        return original(*given)
 
     monkeypatch.setattr(applying, "_locked", released)
     done = project.apply(code=1)
