@@ -346,3 +346,35 @@ def test_a_git_workdir_is_cloned_at_its_ref_with_a_token_that_no_argument_has(tm
     calls = (node.folder / "git.calls").read_text()
     assert "has-token" in calls
     assert "CANARY" not in calls
+
+
+def test_a_command_enters_the_environment_and_folder_of_run(tmp_path):
+    cluster = Cluster(
+        tmp_path,
+        job(
+            secrets={"HF_TOKEN": Secret("HF_TOKEN", "CANARY")},
+            envs={"MODE": "fast"},
+            script="touch ~/started\n/bin/sleep 600\n",
+        ),
+    )
+    (cluster.bucket / "secrets/_triplane_llama_HF_TOKEN").write_text("CANARY")
+    (node,) = cluster.nodes
+    cluster.start(node)
+    deadline = time.monotonic() + 60
+    while not (node.home / "started").exists() and time.monotonic() < deadline:
+        time.sleep(0.1)
+    words = 'echo "$HF_TOKEN $MODE $SKYPILOT_NODE_RANK $SKYPILOT_NODE_IPS $PWD"; exit 5'
+    enter = [str(node.folder / "triplane/scripts/enter.sh"), "bash", "-c", words]
+    path = f"{node.folder}/bin:/usr/bin:/bin"
+    done = subprocess.run(
+        ["bash", *enter], env={"PATH": path}, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == f"CANARY fast 0 10.0.0.10 {node.home}/sky_workdir\n", done.stderr
+    assert done.returncode == 5
+    node.process.terminate()
+    cluster.wait()
+    done = subprocess.run(
+        ["bash", *enter], env={"PATH": path}, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert "does not run" in done.stderr

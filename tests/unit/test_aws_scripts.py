@@ -16,7 +16,7 @@ from compiler.targets.aws.verify import USER_DATA_LIMIT
 from compiler.targets.interface import Job
 from tests.aws.builders import job, resources
 
-OURS = ("supervisor.sh", "node.sh", "peers.sh", "platform.sh", "job.env")
+OURS = ("supervisor.sh", "node.sh", "peers.sh", "enter.sh", "platform.sh", "job.env")
 LARGE = "echo 'a long script'\n" * 20_000
 
 

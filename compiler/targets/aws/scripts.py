@@ -17,7 +17,7 @@ from compiler.targets.aws.buckets import bucket_uses
 from compiler.targets.aws.options import options_of
 from compiler.targets.interface import Job
 
-SUPERVISOR_FILES = ("supervisor.sh", "node.sh", "peers.sh")
+SUPERVISOR_FILES = ("supervisor.sh", "node.sh", "peers.sh", "enter.sh")
 _READABLE = ("ssm", "secrets_manager")
 
 

@@ -10,11 +10,11 @@ from compiler.planning.changes import Preview
 from compiler.planning.records import Record
 from compiler.planning.states import Observation, ObservedRun
 from compiler.rendering.artifact import Artifact
-from compiler.targets.aws.deployer import ending, execute, logs, observe
+from compiler.targets.aws.deployer import attach, ending, execute, logs, observe
 from compiler.targets.aws.deployer import preview as previewing
 from compiler.targets.aws.deployer.project import project_files
 from compiler.targets.aws.deployer.site import Site
-from compiler.targets.interface import Capacity, Progress, Step
+from compiler.targets.interface import Capacity, Progress, Step, Streams
 from compiler.targets.pulumi.cli import backend_url, require_tools
 
 
@@ -100,6 +100,9 @@ class AwsDeployer:
 
     def logs(self, run: ObservedRun, *, follow: bool, tail: int | None) -> Iterator[str]:
         return logs.lines(self._site, run.record, follow=follow, tail=tail)
+
+    def exec(self, run: ObservedRun, command: Sequence[str], streams: Streams, *, rank: int) -> int:
+        return attach.execute(self._site, run.record, command, streams, rank=rank)
 
     @property
     def _site(self) -> Site:

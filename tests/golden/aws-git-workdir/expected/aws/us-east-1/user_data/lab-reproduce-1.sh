@@ -26,6 +26,7 @@ start() {
     mkdir -p "$SCRIPTS"
     cat >"$SCRIPTS/SHA256SUMS" <<'DIGESTS' || return
 937a49af429acb5a10f3bf07d6d52fcfcd59c7869747f39fb16b1fcff403a09d  bashrc.sh
+96a6253944bdca5486ec35fb287dd0883eb351dc4782e207c08968e110b49ba9  enter.sh
 d2edb32f9e055ac204430b286771b2fb0fcc1380aad48a5d00231035f79bbcd4  git.sh
 38006953f176e7829236b60e531b89a3cf6d4914ac1392ee6f66a9a8cb611b30  job.env
 31e1d9f75d7b647e44d176f2d110e23057499a8d7b1c32fdd6a86bb0eb4f44d6  launcher.sh

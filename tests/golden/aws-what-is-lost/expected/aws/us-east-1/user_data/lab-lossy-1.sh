@@ -26,6 +26,7 @@ start() {
     mkdir -p "$SCRIPTS"
     cat >"$SCRIPTS/SHA256SUMS" <<'DIGESTS' || return
 937a49af429acb5a10f3bf07d6d52fcfcd59c7869747f39fb16b1fcff403a09d  bashrc.sh
+96a6253944bdca5486ec35fb287dd0883eb351dc4782e207c08968e110b49ba9  enter.sh
 652be549abefc3502780c70b3c0b4691bf7c0a38127b993b6047cf4b84afd2a2  job.env
 31e1d9f75d7b647e44d176f2d110e23057499a8d7b1c32fdd6a86bb0eb4f44d6  launcher.sh
 15767a37bbcec984dd62bb56325a1906212496b65f6897cc2c046e2f51160997  logs.sh

@@ -26,6 +26,7 @@ start() {
     mkdir -p "$SCRIPTS"
     cat >"$SCRIPTS/SHA256SUMS" <<'DIGESTS' || return
 937a49af429acb5a10f3bf07d6d52fcfcd59c7869747f39fb16b1fcff403a09d  bashrc.sh
+96a6253944bdca5486ec35fb287dd0883eb351dc4782e207c08968e110b49ba9  enter.sh
 3ff449f23bf8efb22e63cafe203ab34432521de28dfbdbb62c53335cc5214505  job.env
 31e1d9f75d7b647e44d176f2d110e23057499a8d7b1c32fdd6a86bb0eb4f44d6  launcher.sh
 088eeb13f4cc2459db05bc9344dcb652304dd7a4853798f12116ffe5586ba876  node.sh
