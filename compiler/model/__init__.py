@@ -7,7 +7,12 @@ from compiler.model.builder import DeviceLookup
 from compiler.model.config import local_queue, merge_config, merge_pod_config, scoped
 from compiler.model.infra import parse_infra
 from compiler.model.labels import label_problem
-from compiler.model.named_volumes import check_named_volumes, mounted_volumes, volume_task
+from compiler.model.named_volumes import (
+    auto_mounted,
+    check_named_volumes,
+    mounted_volumes,
+    volume_task,
+)
 from compiler.model.origin import Origin
 from compiler.model.overrides import Overrides, apply_overrides
 from compiler.model.resources import (
@@ -70,6 +75,7 @@ __all__ = [
     "Volume",
     "VolumeMount",
     "apply_overrides",
+    "auto_mounted",
     "build_group",
     "build_pipeline",
     "build_stack",

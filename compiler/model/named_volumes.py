@@ -49,10 +49,28 @@ def check_named_volumes(
                 break
 
 
-def mounted_volumes(task: Task, volumes: Mapping[str, Volume]) -> dict[str, Volume]:
-    """Those of `volumes` that the task mounts, by name."""
-    used = sorted({mount.name for mount in task.volumes if mount.name is not None})
+def mounted_volumes(
+    task: Task, volumes: Mapping[str, Volume], everywhere: frozenset[str] = frozenset()
+) -> dict[str, Volume]:
+    """Those of `volumes` that the task mounts, by name; `everywhere` are mounted by all tasks."""
+    used = sorted({mount.name for mount in task.volumes if mount.name is not None} | everywhere)
     return {name: volumes[name] for name in used if name in volumes}
+
+
+def auto_mounted(config: Mapping[str, object]) -> frozenset[str]:
+    """The volumes that `auto_mounts` of a stack's configuration name, for any context."""
+    kubernetes = config.get("kubernetes")
+    sections: list[object] = [kubernetes]
+    if isinstance(kubernetes, Mapping):
+        scopes = kubernetes.get("context_configs")
+        sections += scopes.values() if isinstance(scopes, Mapping) else ()
+    return frozenset(
+        str(entry["volume_name"])
+        for section in sections
+        if isinstance(section, Mapping)
+        for entry in section.get("auto_mounts") or ()
+        if isinstance(entry, Mapping) and entry.get("volume_name")
+    )
 
 
 def volume_task(volume: Volume) -> Task:

@@ -17,6 +17,7 @@ from compiler.model import (
     Stack,
     Task,
     Volume,
+    auto_mounted,
     mounted_volumes,
     volume_task,
 )
@@ -109,7 +110,7 @@ def prepare(
                 tuple(_trees(task, stack.root, diagnostics)),
                 # The digest is of what was written: canonical names are the catalogue's.
                 digests.spec_fields(written),
-                mounted_volumes(task, volumes or {}),
+                mounted_volumes(task, volumes or {}, auto_mounted(stack.config)),
             )
         )
     if work.whole is None:

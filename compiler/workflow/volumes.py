@@ -9,7 +9,7 @@ from dataclasses import replace
 from compiler import model, source
 from compiler.diagnostics import Diagnostic, Diagnostics
 from compiler.diagnostics.codes import workflow as codes
-from compiler.model import Stack, Task, Volume, check_named_volumes
+from compiler.model import Stack, Task, Volume, auto_mounted, check_named_volumes
 from compiler.source import Kind, suggest
 from compiler.source.reading import shown_path
 from compiler.workflow.loading import Loaded
@@ -31,6 +31,7 @@ def with_volumes(loaded: Loaded, stack: Stack, diagnostics: Diagnostics) -> Load
     inputs = dict(loaded.inputs)
     tasks = [task for work in loaded.works for task in work.tasks]
     wanted = {mount.name for task in tasks for mount in task.volumes if mount.name is not None}
+    wanted |= auto_mounted(stack.config) if tasks else frozenset()
     for name, volume in _of_inputs(stack).items() if wanted - known.keys() else ():
         if name in wanted - known.keys():
             known[name] = volume

@@ -16,7 +16,7 @@ GOLDEN = Path(__file__).parents[1] / "golden"
 NOT_SERVED = frozenset(("ExternalSecret", "PodGroup", "PodMonitor", "Workload"))
 # Jobs with fields that the running version has no longer, or not yet.
 OF_OTHER_VERSIONS = frozenset(("kubernetes-gangs/core-35", "kubernetes-gangs/core-37"))
-WORKLOADS = ("job.yaml", "jobset.yaml", "deployment.yaml", "claim.yaml")
+WORKLOADS = ("job.yaml", "jobset.yaml", "deployment.yaml", "claim.yaml", "volume.yaml")
 
 
 @dataclass(frozen=True)
