@@ -219,7 +219,10 @@ def test_words_that_the_grammar_cuts_are_whole(tmp_path: Path):
 #SBATCH --nodes=1
 dir=$HOME/runs/$SLURM_JOB_ID/
 mkdir -p $HOME/x/$SLURM_JOB_NAME/ && cd $dir/../$SLURM_JOB_NAME/ 2>/dev/null
-echo $dir
+echo $dir >$HOME/$SLURM_JOB_NAME.txt
+cat <$HOME/$SLURM_JOB_NAME.txt
+a=$HOME/$SLURM_JOB_ID/$SLURM_JOB_NAME/
+>$HOME/$SLURM_JOB_ID/ cat 2>/dev/null
 """
     found = _moved(text)
     assert {fact.text for fact in found.facts if fact.kind == "slurm-variable"} == {

@@ -143,6 +143,8 @@ class _Walk:
             word = words.pop()
             words.append(Word(word.text + text_of(child), None, word.start, child.end_byte))
             return
+        if last.type != "variable_assignment":
+            return  # the rest of a redirection's file, or of what has been put together
         value = last.child_by_field_name("value")
         start = value.start_byte if value is not None else last.end_byte
         text = self.data[start : child.end_byte].decode("utf-8", "surrogateescape")
