@@ -125,8 +125,8 @@ def _constructs(script: Script) -> Iterator[Note]:
     for assignment in script.body.assignments:
         value = assignment.value.text if assignment.value else ""
         if "PORT" in assignment.name.upper() and "SLURM_JOB" in value:
-            text = f"`{assignment.name}` comes from the job's number, which is a text elsewhere"
-            hint = "Elsewhere use a fixed port: every job has its own addresses there."
+            text = f"`{assignment.name}` comes from the job's number, which elsewhere is the run's (1, 2, ...)"
+            hint = "Elsewhere a fixed port will do: every run has its own addresses there."
             yield note_of(body_codes.CONSTRUCT, assignment.line, text, hint)
     for use in script.body.reads("SLURM_GPUS_PER_NODE"):
         text = "`SLURM_GPUS_PER_NODE` may hold a type as well (a100:4), and is no number then"
