@@ -57,6 +57,8 @@ class Job:
 
     Of a volume `task` is an empty one, to be left alone. `mounted` has the documents of the
     volumes that the task names, by name. `joins` is the running group that this task joins.
+    `num_jobs` is how many times one run starts the task, each knowing its SKYPILOT_JOB_RANK; it
+    is 1 but on a platform that has arrays.
     """
 
     stack: Stack
@@ -75,6 +77,7 @@ class Job:
     part_of: str | None = None
     joins: JoinedGroup | None = None
     mounted: Mapping[str, Volume] = field(default_factory=dict)
+    num_jobs: int = 1
 
     @property
     def ends(self) -> bool:

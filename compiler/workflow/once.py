@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from compiler.diagnostics import Diagnostics, TargetUnreachable, WrongUsage
-from compiler.model import Overrides, Stack
+from compiler.model import Overrides, Stack, TargetKind
 from compiler.planning.changes import work_change
 from compiler.planning.outcomes import Action, Decision, Policy
 from compiler.planning.plan import Plan, WorkChange
@@ -24,6 +25,7 @@ from compiler.workflow.prices import priced
 from compiler.workflow.rendering import load_tasks
 from compiler.workflow.set_changes import plan_projects
 from compiler.workflow.versions import noted_versions
+from compiler.workflow.works import Work
 
 
 def plan_runs(
@@ -36,7 +38,8 @@ def plan_runs(
     overrides: Overrides | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> Planned:
-    """A plan that adds `num_jobs` numbered runs of each task at `paths` and touches no other.
+    """A plan that adds `num_jobs` numbered runs of each task at `paths` and touches no other. On
+    Slurm they are one run, an array.
 
     With several, each sees its number in SKYPILOT_JOB_RANK and theirs in SKYPILOT_NUM_JOBS.
     `group` is a running group that they join. Raise WrongUsage for what does not end.
@@ -70,12 +73,14 @@ def plan_runs(
         if spec.key in world.silent:
             raise TargetUnreachable(spec.key, world.silent[spec.key])
         first = world.highest_run(work.name) + 1
-        for rank in range(num_jobs):
+        is_array = num_jobs > 1 and spec.kind is TargetKind.SLURM and _may_be_array(work)
+        for rank in range(1 if is_array else num_jobs):
             one = prepared
-            if num_jobs > 1:
+            if num_jobs > 1 and not is_array:
                 numbered = {"SKYPILOT_JOB_RANK": str(rank), "SKYPILOT_NUM_JOBS": str(num_jobs)}
                 one = with_variables(prepared, numbered)
             job = compiling.make_job(one, stack, placement.chosen, first + rank, joins)
+            job = replace(job, num_jobs=num_jobs if is_array else 1)
             artifacts = compiling.render_job(job, diagnostics)
             desired = desired_of(job, prepared, placement, artifacts, diagnostics, extra=True)
             decision = Decision(
@@ -101,3 +106,8 @@ def plan_runs(
         overridden=overridden,
     )
     return Planned(plan, world, loaded, tuple(diagnostics.sorted()))
+
+
+def _may_be_array(work: Work) -> bool:
+    """A task alone; a script that is kept says itself whether it is an array."""
+    return work.task is not None and work.task.native_script is None

@@ -44,6 +44,7 @@ def data_of(lowered: SlurmJob) -> dict[str, object]:
         "component": lowered.component,
         "in_group": lowered.in_group,
         "joins": lowered.joins,
+        "array": lowered.array,
         "name_in_group": lowered.run_key.rpartition(".")[0].removeprefix(
             f"{lowered.joins.rpartition('.')[0]}-" if lowered.joins else ""
         ),

@@ -51,6 +51,7 @@ def render_group(job: Job, diagnostics: Diagnostics) -> Artifact:
             "group": group.name,
             "in_group": True,
             "joins": None,
+            "array": None,
             "requeues": False,
             "hooks": [],
             "tasks": tasks,

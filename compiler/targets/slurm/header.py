@@ -14,6 +14,7 @@ from compiler.targets.slurm.paths import output_pattern
 from compiler.targets.slurm.settings import Settings
 
 _OUTPUT = "slurm-%j.out"
+_OUTPUT_OF_ARRAY = "slurm-%A_%a.out"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +41,8 @@ def directives(
     task, resources = job.task, job.resources
     yield "job-name", component.job_name if component else job.object_name
     if component is None or component.first:
-        yield "output", f"{output_pattern(run_folder)}/{_OUTPUT}"
+        name = _OUTPUT if job.num_jobs == 1 else _OUTPUT_OF_ARRAY
+        yield "output", f"{output_pattern(run_folder)}/{name}"
         yield "open-mode", "append"
     yield "nodes", str(task.num_nodes)
     yield "ntasks-per-node", "1"
@@ -51,6 +53,8 @@ def directives(
         yield requests.gpu_directive(resources.accelerator, request.gpus, job.target)
     yield "wait-all-nodes", "1"
     yield component.requeue if component else recovery.requeue_directive(resources), None
+    if job.num_jobs > 1:
+        yield "array", f"0-{job.num_jobs - 1}"
     partition = partition_of(job, settings)
     if partition is not None:
         yield "partition", partition

@@ -26,7 +26,8 @@ class SlurmJob:
     `directives` are (long option, value or None for a flag) in the order of the script;
     `base` and the paths in `secret_files` are shell words; `scripts` maps file names to texts.
     `run_key` is that of the whole and `part` the task's folder in it, empty for a task alone;
-    `component` counts the parts of a heterogeneous job; `joins` is the `run_key` of a group.
+    `component` counts the parts of a heterogeneous job; `joins` is the `run_key` of a group;
+    `array` counts the members of an array.
     """
 
     directives: tuple[tuple[str, str | None], ...]
@@ -39,6 +40,7 @@ class SlurmJob:
     component: int | None
     in_group: bool
     joins: str | None
+    array: int | None
     nodes: int
     cpus: int
     scripts: Mapping[str, str] = field(repr=False)
@@ -84,6 +86,7 @@ def lower(
         part=where.part,
         component=component,
         in_group=job.group is not None,
+        array=job.num_jobs if job.num_jobs > 1 else None,
         joins=f"{job.joins.name}.{job.joins.run}" if job.joins else None,
         nodes=job.task.num_nodes,
         cpus=request.cpus,
@@ -149,6 +152,13 @@ def _scripts(job: Job, container: bool, task_ids: str | None) -> dict[str, str]:
     )
     scripts = script_folder(job.task, env, _template_text("platform.sh"))
     scripts["task.env"] += f'export SKYPILOT_CLUSTER_INFO="{info}"\n'
+    if job.num_jobs > 1:
+        task_id = shdq(job.task.envs.get("SKYPILOT_TASK_ID", job.task_id))
+        scripts["task.env"] += (
+            f'export SKYPILOT_TASK_ID="{task_id}-$SLURM_ARRAY_TASK_ID"\n'
+            'export SKYPILOT_JOB_RANK="$SLURM_ARRAY_TASK_ID"\n'
+            f"export SKYPILOT_NUM_JOBS={job.num_jobs}\n"
+        )
     if task_ids is not None:
         scripts["task.env"] += f"export SKYPILOT_TASK_IDS={sh(task_ids)}\n"
     scripts["rank.sh"] = _template_text("rank.sh")

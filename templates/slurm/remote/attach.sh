@@ -24,6 +24,10 @@ if [ -f "$state/runs/$run/parts" ]; then # the task of a pipeline that is runnin
     done <"$state/runs/$run/parts"
     work=$work/$name
 fi
+if [ ! -f "$work/hostnames" ] && [ -f "$state/runs/$run/$rank/started" ]; then # of an array
+    job=$(tail -n 1 "$state/runs/$run/$rank/started")
+    job=${job%% *} work=$work/$rank rank=0
+fi
 [ ! -r "$work/job" ] || job=$(<"$work/job")
 host=$(sed -n "$((rank + 1))p" "$work/hostnames" 2>/dev/null)
 [ -n "$host" ] || fail 70 "there is no rank $rank, or it has not begun yet"
