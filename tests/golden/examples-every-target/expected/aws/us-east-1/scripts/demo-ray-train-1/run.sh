@@ -1,0 +1,3 @@
+set -e
+. ~/venv/bin/activate
+./start-cluster.sh python train.py

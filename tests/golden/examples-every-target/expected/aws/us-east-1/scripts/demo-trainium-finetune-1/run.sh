@@ -1,0 +1,3 @@
+set -e
+neuron-ls
+torchrun --nproc-per-node=32 finetune.py --model "$MODEL"
