@@ -13,9 +13,12 @@ from compiler.cli import options, output, planning
 @options.target_option
 @planning.delete_volumes_option
 @click.option("--auto-approve", is_flag=True, help="Do not ask before deleting anything.")
+@options.lock_timeout_option
 @options.format_option("text", "json")
 @options.quiet_option
-def command(names, stack_path, only, delete_volumes, auto_approve, format, quiet) -> int:
+def command(
+    names, stack_path, only, delete_volumes, auto_approve, lock_timeout, format, quiet
+) -> int:
     """Remove the works NAME, or everything that the set owns; the plan is shown first.
 
     Live runs are cancelled, and with a group's run what joined it. Records of runs that ended
@@ -34,5 +37,6 @@ def command(names, stack_path, only, delete_volumes, auto_approve, format, quiet
     planning.print_plan(planned.plan, "text", err=format == "json")
     if not planning.approve(planned.plan, auto_approve):
         return 1
-    applied = apply_plan(planned.plan, stack, {}, output.Progress(quiet))
+    progress = output.Progress(quiet)
+    applied = apply_plan(planned.plan, stack, {}, progress, lock_timeout=lock_timeout)
     return planning.print_applied(applied, planned.plan, format)

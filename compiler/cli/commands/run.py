@@ -15,6 +15,7 @@ from compiler.cli import options, output, planning
 @options.target_option
 @options.override_policy_option
 @click.option("--auto-approve/--ask", default=True, help="Whether to start without asking.")
+@options.lock_timeout_option
 @options.format_option("text", "json")
 @options.quiet_option
 @options.override_options
@@ -26,6 +27,7 @@ def command(
     only,
     override_policy,
     auto_approve,
+    lock_timeout,
     format,
     quiet,
     **overrides,
@@ -64,5 +66,6 @@ def command(
         secrets_for(planned, stack),
         output.Progress(quiet),
         locator(planned.loaded.works, stack),
+        lock_timeout=lock_timeout,
     )
     return planning.print_applied(applied, planned.plan, format)
