@@ -96,7 +96,8 @@ def as_pipeline(script: Script, chain: Chain, look: Look, write: Writer) -> Migr
         obstacles.sort(key=lambda note: note.line or 0)
         return replace(whole, notes=(note_of(codes.CHAIN, None, text), *obstacles))
     text = f"it submits {len(parts)} scripts, each when the one before it has succeeded"
-    notes = (note_of(codes.CHAIN, None, text, ""), *chain.preparing)
+    either = "Where they are migrated as files of their own too, apply either those or this one."
+    notes = (note_of(codes.CHAIN, None, text, either), *chain.preparing)
     header = {"name": task_name(PurePosixPath(script.path).stem)}
     values = [secret.value for secret in script.secrets]
     comments = [without(line, values) for line in header_comments(script)]

@@ -39,10 +39,11 @@ _HEAD = 1 << 16
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """A script to migrate: `path` as shown, `yaml` the file to write (None: none)."""
+    """A script to migrate: `path` as shown, `yaml` the file to write (None: none) below `out`."""
 
     path: str
     yaml: str | None = None
+    out: str = ""
 
 
 def discover(paths: Iterable[str]) -> Iterator[str]:
@@ -87,7 +88,7 @@ def place(scripts: Sequence[str], roots: Sequence[str], out: str | None) -> list
     jobs = []
     for path, name in relative.items():
         yaml = _yaml(name)
-        jobs.append(Job(path, f"{out}/{yaml if stems[yaml] == 1 else f'{name}.yaml'}"))
+        jobs.append(Job(path, f"{out}/{yaml if stems[yaml] == 1 else f'{name}.yaml'}", out))
     return jobs
 
 
@@ -125,7 +126,7 @@ def _one(job: Job, settings: Settings) -> Migration:
         settings = replace(settings, submit_folder=str(path.absolute().parent))
     migration = migrate(path.read_bytes(), job.path, settings, look=_look)
     if job.yaml is not None and migration.yaml is not None:
-        migration = write(migration, Path(job.yaml), settings.existing)
+        migration = write(migration, Path(job.yaml), job.out, settings.existing)
     return migration
 
 
@@ -138,8 +139,17 @@ def _look(path: str) -> bytes | None:
         return None
 
 
-def write(migration: Migration, yaml: Path, existing: str = "keep") -> Migration:
-    """Write the YAML, and beside it what else there is: the script, the variant to try first.
+def smoke_place(yaml: Path, out: str) -> Path:
+    """Where the variant of a task lies: in a folder of its own, which no set takes by mistake."""
+    root = Path(out)
+    named = root.name not in ("", "..")
+    folder = root.with_name(f"{root.name}-smoke") if named else root / "smoke"
+    return folder / yaml.relative_to(root)
+
+
+def write(migration: Migration, yaml: Path, out: str, existing: str = "keep") -> Migration:
+    """Write the YAML below `out`, beside it the script where it was changed, and the variant to
+    try first.
 
     `existing` says what becomes of a file that is there and says something else: it is left
     (`keep`), brought up to date (`update`), or replaced (`overwrite`).
@@ -148,9 +158,11 @@ def write(migration: Migration, yaml: Path, existing: str = "keep") -> Migration
     yaml.parent.mkdir(parents=True, exist_ok=True)
     script = yaml.with_suffix(KEPT)
     text = migration.yaml
+    small = migration.smoke
     if migration.script is not None:
         text = _with_script(text, kept_name(migration.path), str(script))
-        migration = replace(migration, yaml=text)
+        small = small and _with_script(small, kept_name(migration.path), str(script))
+        migration = replace(migration, yaml=text, smoke=small)
     there = yaml.read_text(encoding="utf-8") if yaml.is_file() else None
     if there is not None and there != text and existing != "overwrite":
         text, notes = _beside(there, migration, yaml, existing)
@@ -160,8 +172,10 @@ def write(migration: Migration, yaml: Path, existing: str = "keep") -> Migration
     if migration.script is not None:
         script.write_bytes(migration.script)
     yaml.write_text(text, encoding="utf-8")
-    if migration.smoke is not None:
-        yaml.with_suffix(".smoke.yaml").write_text(migration.smoke, encoding="utf-8")
+    if small is not None:
+        first = smoke_place(yaml, out)
+        first.parent.mkdir(parents=True, exist_ok=True)
+        first.write_text(small, encoding="utf-8")
     return replace(migration, yaml=text)
 
 

@@ -125,7 +125,8 @@ def _constructs(script: Script) -> Iterator[Note]:
     for assignment in script.body.assignments:
         value = assignment.value.text if assignment.value else ""
         if "PORT" in assignment.name.upper() and "SLURM_JOB" in value:
-            text = f"`{assignment.name}` comes from the job's number, which elsewhere is the run's (1, 2, ...)"
+            name = assignment.name
+            text = f"`{name}` comes from the job's number, elsewhere the run's (1, 2, ...)"
             hint = "Elsewhere a fixed port will do: every run has its own addresses there."
             yield note_of(body_codes.CONSTRUCT, assignment.line, text, hint)
     for use in script.body.reads("SLURM_GPUS_PER_NODE"):

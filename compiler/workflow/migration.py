@@ -101,7 +101,9 @@ def migrate_command(
         settings = replace(settings, made=True)
         migration = migrate_bytes(line.text.encode(), line.name, settings)
         if out is not None and migration.yaml is not None:
-            migration = write(migration, Path(out) / f"{migration.name}.yaml", settings.existing)
+            migration = write(
+                migration, Path(out) / f"{migration.name}.yaml", out, settings.existing
+            )
         return migration
     assert line.script is not None
     return next(run(place([line.script], [], out), settings, 1))

@@ -254,3 +254,17 @@ def test_the_page_has_what_the_text_has(scripts: Path):
     for text in ("Changed in the text", "<code>srun</code>", "HF_TOKEN", "Scripts: 1"):
         assert text in page
     assert "<span>name: d</span>" in page
+
+
+@pytest.mark.parametrize(("out", "small"), [("out/", "out-smoke"), (".", "smoke")])
+def test_variants_lie_in_a_folder_of_their_own(scripts: Path, out: str, small: str):
+    (scripts / "e.sh").write_text(
+        "#!/bin/bash\n#SBATCH -N 2\nexport HF_TOKEN=hf_abcdefghijklmnopqrstuvwxyz0123\nsrun ./x\n"
+    )
+    words = ["migrate", "scripts/e.sh", "--smoke", "-q"]
+    assert main(words) == 64
+    assert main([*words, "--out", out]) == 0
+    whole, variant = (yaml.safe_load(Path(f, "e.yaml").read_text()) for f in (out, small))
+    assert (whole["num_nodes"], variant.get("num_nodes")) == (2, None)
+    scripts_of = [task["config"]["triplane"]["native_script"] for task in (whole, variant)]
+    assert scripts_of[0] == scripts_of[1] and Path(scripts_of[0]).is_file()

@@ -38,7 +38,9 @@ _EVERY = 200
 )
 @click.option("--slurm-version", metavar="VERSION", help="Read options as this Slurm does.")
 @click.option("--keep", is_flag=True, help="Keep every script as it is.")
-@click.option("--smoke", is_flag=True, help="Also write a variant on one node to try first.")
+@click.option(
+    "--smoke", is_flag=True, help="Also write variants on one node to try first, to DIR-smoke."
+)
 @click.option("--shim", is_flag=True, help="Export Slurm's variables on other targets.")
 @click.option(
     "--check", "checks", is_flag=True, help="Render the tasks and compare what sbatch understands."
@@ -86,6 +88,8 @@ def command(
 
     if not scripts:
         raise click.UsageError("no script is named")
+    if smoke and out is None:
+        raise click.UsageError("--smoke writes files: say where with --out")
     settings = migration_settings(
         target=target,
         stack=options.open_stack(stack_path) if stack_path else None,
