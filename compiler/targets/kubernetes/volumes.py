@@ -102,9 +102,10 @@ def pod_volumes(job: Job, settings: Settings, diagnostics: Diagnostics) -> Addit
 
 
 def one_node_volume(job: Job, settings: Settings) -> VolumeMount | None:
-    """A mount whose claim only pods of one node can have, as far as that is known."""
+    """A mount whose claim only pods of one node can have, as far as that is known; what is made
+    for each pod is its own."""
     for mount in _mounts(job, settings):
-        if access_mode(mount.wanted, mount.volume) in ONE_NODE_MODES:
+        if mount.wanted.size_gib is None and access_mode(mount.wanted, mount.volume) in ONE_NODE_MODES:
             return mount.wanted
     return None
 
@@ -123,7 +124,7 @@ def _source(
     wanted, volume = mount.wanted, mount.volume
     if wanted.size_gib is not None:
         spec = claim_spec(wanted.size_gib, wanted.access_mode, wanted.storage_class_name)
-        if job.task.num_nodes == 1 and job.ends:
+        if job.task.num_nodes == 1:
             template: dict[str, object] = {"spec": spec}
             if wanted.labels:
                 template["metadata"] = {"labels": dict(wanted.labels)}
