@@ -66,6 +66,7 @@ def _record_renders(target: Any, jobs: list[dict[str, Any]]) -> None:
 def _fields(job: Any) -> Iterator[str]:
     """The names of fields that the job's task gives, and those of the stack's `config`."""
     from compiler.model import GitWorkdir
+    from compiler.model.paths import url_scheme
 
     data, task = job.task.origin.document.data, job.task
     yield from _below(data, "", 3)
@@ -89,6 +90,12 @@ def _fields(job: Any) -> Iterator[str]:
         yield "resources.image_id (docker)"
     if any(volume.host_path for volume in task.volumes):
         yield "volumes.host_path"
+    if any(url_scheme(mount.source) for mount in task.file_mounts):
+        yield "file_mounts (URL)"
+    if task.storage:
+        yield "file_mounts (storage)"
+    if job.target.options.get("logs"):
+        yield "logs"
 
 
 def _below(data: Any, prefix: str, depth: int) -> Iterator[str]:

@@ -26,6 +26,12 @@ def deploy() -> None:
         RUN,
         TAGS,
         statements=[
+            grants.list_bucket(
+                "team-scratch",
+            ),
+            grants.write_objects(
+                "team-scratch",
+            ),
             grants.log_group(
                 "/triplane/runs",
             ),
