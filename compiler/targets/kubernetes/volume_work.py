@@ -7,6 +7,7 @@ from dataclasses import replace
 
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.codes import kubernetes_features as codes
+from compiler.diagnostics.codes.kubernetes import LABEL_RESERVED
 from compiler.diagnostics.codes.targets import FIELD_IGNORED
 from compiler.model import TargetSpec, Volume
 from compiler.targets.interface import Job
@@ -75,6 +76,13 @@ def volume_faults(volume: Volume, target: TargetSpec) -> Iterator[Diagnostic]:
         return
     if volume.use_existing:
         return
+    for key in volume.labels:
+        if metadata.is_reserved(key):
+            yield LABEL_RESERVED.at(
+                volume.origin.key_span("labels", key),
+                f"the label `{key}` is set by triplane",
+                target=target.key,
+            )
     problem = class_problem(
         volume.storage_class_name, volume.access_mode or DEFAULT_ACCESS_MODE, target.options
     )
