@@ -24,7 +24,11 @@ def comments_of(script: Script, draft: Draft) -> tuple[list[str], dict[Path, str
         if entry.line in behind:
             own = behind.pop(entry.line)
             beside[path] = f"{own}; {beside[path]}" if path in beside else own
-    top += behind.values()
+    directives = {entry.line: entry.directive for entry in reversed(draft.entries)}
+    top += [
+        f"{directives[line]}: {text}" if line in directives else text
+        for line, text in behind.items()
+    ]
     values = [secret.value for secret in script.secrets]
     return (
         [without(line, values) for line in top],
