@@ -23,7 +23,7 @@ prepare_node() {
     for tree in "${TREES[@]}"; do
         place_tree "$tree" || { say "cannot place ${tree#* }" && return 1; }
     done
-    fetch_secrets || return 1
+    fetch_secrets && place_secrets || return 1
     if [ -e "$SCRIPTS/git.sh" ]; then
         clone_workdir || { say "cannot clone $GIT_URL" && return 1; }
     fi
@@ -78,28 +78,41 @@ install_package() {
 
 # Values go from the store into the launcher's environment: no file, no argument holds one.
 fetch_secrets() {
-    local entry name source value
+    local entry
     for entry in "${SECRETS[@]}"; do
-        name=${entry%%=*} source=${entry#*=}
-        case $source in
-            ssm:*)
-                value=$(retry aws ssm get-parameter --with-decryption --name "${source#*:}" \
-                    --query Parameter.Value --output text && printf x)
-                ;;
-            secrets_manager:*)
-                value=$(retry aws secretsmanager get-secret-value --secret-id "${source#*:}" \
-                    --query SecretString --output text && printf x)
-                ;;
-        esac
-        # The last line break is the command's own; the x keeps those of the value.
-        if [ "${value%x}" = "$value" ]; then
-            say "cannot read secret $name from $source"
-            return 1
-        fi
-        value=${value%x}
-        SECRET_NAMES+=("$name")
-        SECRET_VALUES+=("${value%$'\n'}")
+        read_secret "${entry#*=}" || return
+        SECRET_NAMES+=("${entry%%=*}")
+        SECRET_VALUES+=("$SECRET")
     done
+}
+
+# read_secret ssm:NAME|secrets_manager:ID: the value is in SECRET.
+read_secret() {
+    case $1 in
+        ssm:*)
+            SECRET=$(retry aws ssm get-parameter --with-decryption --name "${1#*:}" \
+                --query Parameter.Value --output text && printf x)
+            ;;
+        secrets_manager:*)
+            SECRET=$(retry aws secretsmanager get-secret-value --secret-id "${1#*:}" \
+                --query SecretString --output text && printf x)
+            ;;
+    esac
+    # The last line break is the command's own; the x keeps those of the value.
+    if [ "${SECRET%x}" = "$SECRET" ]; then
+        say "cannot read the secret $1"
+        return 1
+    fi
+    SECRET=${SECRET%x}
+    SECRET=${SECRET%$'\n'}
+}
+
+# secret_file SOURCE DESTINATION: for the account that runs the task alone.
+secret_file() {
+    read_secret "$1" || return
+    target_of "$2"
+    mkdir -p "${TARGET%/*}" && (umask 077 && printf %s "$SECRET" >"$TARGET") &&
+        chown "$OWNER" "$TARGET"
 }
 
 # with_secrets COMMAND...: becomes COMMAND; their names may be those of variables used here.

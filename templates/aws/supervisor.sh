@@ -15,7 +15,8 @@ GRACE_SECONDS=30               # between asking a rank to stop and killing it
 
 export HOME=/root # systemd sets none
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin
-# What only some tasks need: buckets.sh, git.sh and logs.sh define these anew.
+# What only some tasks need: job.env, buckets.sh and logs.sh define these anew.
+place_secrets() { :; }
 place_buckets() { :; }
 flush_buckets() { :; }
 start_logs() { :; }

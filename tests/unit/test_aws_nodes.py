@@ -131,10 +131,26 @@ def test_secrets_reach_the_task_and_no_file(tmp_path):
             assert b"CANARY" not in path.read_bytes(), path
 
 
+def test_a_secret_with_a_path_is_a_file_and_no_variable(tmp_path):
+    cluster = Cluster(
+        tmp_path,
+        job(
+            secrets={"TLS": Secret("TLS", mount_path="~/.tls/key", managed=True)},
+            script='stat -c %a ~/.tls/key >~/mode\necho "${TLS-none}" >~/seen\n',
+        ),
+    )
+    (cluster.bucket / "secrets/_triplane_llama_TLS").write_text("a\nb\n")
+    assert cluster.run() == [0]
+    home = cluster.nodes[0].home
+    assert (home / ".tls/key").read_text() == "a\nb\n"
+    assert (home / "mode").read_text() == "600\n"
+    assert (home / "seen").read_text() == "none\n"
+
+
 def test_a_secret_that_cannot_be_read_fails_the_run(tmp_path):
     cluster = Cluster(tmp_path, job(secrets={"HF_TOKEN": Secret("HF_TOKEN")}))
     assert cluster.run() == [1]
-    assert "cannot read secret HF_TOKEN" in cluster.nodes[0].log()
+    assert "cannot read the secret ssm:/triplane/llama/HF_TOKEN" in cluster.nodes[0].log()
     assert outcome(cluster)["phase"] == "prepare"
     assert cluster.nodes[0].was_shut_down
 

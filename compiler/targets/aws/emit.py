@@ -111,7 +111,12 @@ def _job_env(job: Job, workload: Workload) -> dict[str, object]:
             for tree in job.trees
             if tree.local is not None
         ],
-        "secrets": [f"{item.name}={item.kind}:{item.reference}" for item in workload.secrets],
+        "secrets": [
+            f"{item.name}={item.source}" for item in workload.secrets if item.mount_path is None
+        ],
+        "secret_files": [
+            (item.source, item.mount_path) for item in workload.secrets if item.mount_path
+        ],
         "log_group": options.log_group,
         "log_days": options.log_days,
         "buckets": [use.words for use in bucket_uses(job.task)],

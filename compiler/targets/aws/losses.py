@@ -66,10 +66,6 @@ def _task_uses(task: Task) -> Iterator[tuple[str, Span]]:
         yield from _storage_uses(storage)
     for volume in task.volumes:
         yield "volumes", volume.origin.key_span()
-    for secret in task.secrets.values():
-        if secret.mount_path is not None:
-            place = task.origin.child("managed_secrets", secret.name)
-            yield "managed_secrets.mount_path", place.span("mount_path")
     config = task.origin.child("config")
     if task.hooks:
         yield "config.hooks", config.key_span("hooks")

@@ -23,23 +23,31 @@ _READABLE = ("ssm", "secrets_manager")
 
 @dataclass(frozen=True, slots=True)
 class SecretReference:
-    """Where a node reads a secret: `kind` is `ssm` or `secrets_manager`."""
+    """Where a node reads a secret: `kind` is `ssm` or `secrets_manager`. `mount_path` is the
+    file that it becomes, None for a variable."""
 
     name: str
     kind: str
     reference: str
+    mount_path: str | None = None
+
+    @property
+    def source(self) -> str:
+        """As node.sh takes it."""
+        return f"{self.kind}:{self.reference}"
 
 
 def secret_references(job: Job, diagnostics: Diagnostics) -> tuple[SecretReference, ...]:
     """The stack's place of each secret, else the parameter `/triplane/<set>/<name>`."""
     references = []
-    for name in sorted(job.task.secrets):
+    for name, secret in sorted(job.task.secrets.items()):
+        path = secret.mount_path
         source = job.stack.secrets.get(name, {}).get(job.target.key)
         if source is None:
             reference = f"/triplane/{job.stack.set_name}/{name}"
-            references.append(SecretReference(name, "ssm", reference))
+            references.append(SecretReference(name, "ssm", reference, path))
         elif source.kind in _READABLE:
-            references.append(SecretReference(name, source.kind, source.reference))
+            references.append(SecretReference(name, source.kind, source.reference, path))
         else:
             diagnostics.add(
                 codes.SECRET_SOURCE.at(

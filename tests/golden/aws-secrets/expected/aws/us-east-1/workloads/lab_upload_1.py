@@ -38,6 +38,9 @@ def deploy() -> None:
             grants.parameter(
                 "/triplane/lab/S3_KEY",
             ),
+            grants.parameter(
+                "/triplane/lab/TLS_KEY",
+            ),
             grants.secret(
                 "wandb/api-key",
             ),
