@@ -173,6 +173,7 @@ def _checker(known: Schemas) -> _Checker:
 def _find_doubles(value: list, keys: tuple[str, ...], path: Path, out: list[Finding]) -> None:
     seen: set = set()
     for index, item in enumerate(value):
+        identity: tuple[str, ...]
         if not keys:
             identity = (str(item),)
         elif isinstance(item, dict):
