@@ -30,6 +30,8 @@ COMMANDS = {
     "logs": "Print the logs of a run, all ranks together.",
     "wait": "Wait until runs are running or finished.",
     "cancel": "End live runs.",
+    "stop": "Give the nodes of runs in containers back, to start them again later.",
+    "start": "Start stopped runs again.",
     "exec": "Run a command beside a live run.",
     "shell": "Open a shell beside a live run.",
     "destroy": "Remove what a set owns, after a plan.",

@@ -298,6 +298,13 @@ class Deployer(Protocol):
 
     def cancel(self, run: ObservedRun) -> None: ...
 
+    def stop(self, run: ObservedRun, progress: Progress) -> None:
+        """Give the nodes of a live run back and keep its file systems, for `start`. Deployers
+        that cannot leave both out."""
+
+    def start(self, run: ObservedRun, progress: Progress) -> Record:
+        """A stopped run again, under its number, with the file systems that it had."""
+
     def logs(self, run: ObservedRun, *, follow: bool, tail: int | None) -> Iterable[str]:
         """Lines of all ranks, each with a `(rank N) ` prefix where there are several."""
 

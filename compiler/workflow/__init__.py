@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from compiler.workflow.refused import locator
     from compiler.workflow.rendering import Rendering, render
     from compiler.workflow.saved import Opened, open_plan, secrets_for
+    from compiler.workflow.stopping import start, stop
     from compiler.workflow.tree_diff import TreeDiff, diff
     from compiler.workflow.validation import Report, validate
     from compiler.workflow.line_origin import Why, why
@@ -101,7 +102,9 @@ _HOME = {
     "plan_runs": "compiler.workflow.once",
     "render": "compiler.workflow.rendering",
     "secrets_for": "compiler.workflow.saved",
+    "start": "compiler.workflow.stopping",
     "status": "compiler.workflow.live",
+    "stop": "compiler.workflow.stopping",
     "unlock": "compiler.workflow.live",
     "validate": "compiler.workflow.validation",
     "wait": "compiler.workflow.live",
@@ -152,7 +155,9 @@ __all__ = [
     "plan_runs",
     "render",
     "secrets_for",
+    "start",
     "status",
+    "stop",
     "unlock",
     "validate",
     "wait",

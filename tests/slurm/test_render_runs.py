@@ -406,7 +406,7 @@ run: |
     assert job.wait() == "COMPLETED", job.output
     seen = dict(line.partition("=")[::2] for line in job.log().splitlines())
     assert seen["STANDIN_PYXIS_CONTAINER_IMAGE"] == "nvcr.io#nvidia/pytorch:24.05-py3"
-    assert seen["STANDIN_PYXIS_CONTAINER_NAME"] == f"triplane-{job.number}"
+    assert seen["STANDIN_PYXIS_CONTAINER_NAME"] == f"triplane-{job.number}.0"
     mounts = f"{job.work}:{job.work},{job.folder}:{job.folder},/scratch/data:/data"
     assert seen["STANDIN_PYXIS_CONTAINER_MOUNTS"] == mounts
     assert seen["STANDIN_PYXIS_CONTAINER_ENV"] == "TOKEN"
@@ -416,7 +416,7 @@ run: |
     assert seen["HOME_LINK"] == f"{job.work}/home/sky_workdir"
     home = submit.site.home(USER)
     removed = (home / "removed").read_text()
-    assert removed.splitlines()[-1] == f"remove -f pyxis_triplane-{job.number}"
+    assert removed.splitlines()[-1] == f"remove -f pyxis_triplane-{job.number}.0"
 
 
 def test_gpus_per_node_gives_the_same_devices(submit: Submitter) -> None:

@@ -68,7 +68,7 @@ def _prepare_clusters(settings: Settings) -> None:
             "slurm.conf": slurm_conf,
             "gres.conf": config.gres_conf(spec, settings.state / "gpus"),
             "cgroup.conf": cgroup,
-            "plugstack.conf": f"required {_plugin(settings)}\n",
+            "plugstack.conf": f"required {_plugin(settings)} {settings.state}/containers\n",
             "sshd_config": config.sshd_config(settings.ports.login(index), folder),
         }
         for name, text in files.items():

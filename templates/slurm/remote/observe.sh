@@ -75,7 +75,7 @@ if [ -d "$state/records" ] || [ -d "$state/runs" ]; then
         file=${file#runs/}
         echo "joined|${file%%/*}"
     done | sort -u
-    wanted=(-name started -o -name ended -o -name parts -o -name record.json)
+    wanted=(-name started -o -name ended -o -name parts -o -name stopped -o -name record.json)
     [ "$artifacts" = 0 ] || wanted=(-type f -not -name 'slurm-*.out')
     # Jobs write while they are looked at: tar then ends with 1, or with 2 where a file is gone.
     for _ in 1 2 3; do

@@ -19,6 +19,7 @@ from compiler.targets.slurm.deployer import (
     locking,
     logs,
     observe,
+    stopping,
 )
 from compiler.targets.slurm.deployer.local import LocalTransport
 from compiler.targets.slurm.deployer.remote import Remote, decoded
@@ -119,6 +120,12 @@ class SlurmDeployer:
         )
         if seen is None:
             raise WorkFailed(f"{self.target}: nothing is known of {run.record.run_key}")
+
+    def stop(self, run: ObservedRun, progress: Progress) -> None:
+        stopping.stop(self._remote, run.record, progress, accounting=self._accounting)
+
+    def start(self, run: ObservedRun, progress: Progress) -> Record:
+        return stopping.start(self._remote, run.record, progress, accounting=self._accounting)
 
     def logs(self, run: ObservedRun, *, follow: bool, tail: int | None) -> Iterator[str]:
         return logs.lines(self._remote, run.record, follow=follow, tail=tail)

@@ -101,7 +101,8 @@ def settle(remote: Remote, snapshot: Snapshot, seen: Iterable[Seen]) -> None:
     for item in seen:
         old = text_digest(item.text) if item.text is not None else "-"
         verdict = item.verdict
-        if item.key in snapshot.secrets and (verdict.left_queue or not verdict.submitted):
+        is_over = verdict.left_queue or not verdict.submitted
+        if item.key in snapshot.secrets and is_over and not is_stopped(item):
             lines.append(f"secret|{item.key}|{old}")
         if item.key in snapshot.joined and verdict.left_queue:
             lines.append(f"joined|{item.key}|{old}")
@@ -175,7 +176,7 @@ def _observed(item: Seen, snapshot: Snapshot) -> ObservedRun:
     return ObservedRun(
         record=item.record,
         state=verdict.state,
-        detail=verdict.detail,
+        detail="stopped, to be started again" if is_stopped(item) else verdict.detail,
         exit_code=verdict.exit_code,
         waiting_seconds=waiting,
         artifacts=records.live_texts(item.record, item.files.texts) if item.files else {},
@@ -186,3 +187,8 @@ def _observed(item: Seen, snapshot: Snapshot) -> ObservedRun:
 def _may_change(row: QueueRow, item: Seen) -> bool:
     """A pipeline's jobs are not changed one by one."""
     return is_changeable(row) and "," not in (item.record.identity or "")
+
+
+def is_stopped(item: Seen) -> bool:
+    """Whether the run was ended by `triplane stop`, which keeps its containers."""
+    return bool(item.files and item.files.stopped and not item.verdict.state.is_live)

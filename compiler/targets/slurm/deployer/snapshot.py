@@ -66,13 +66,15 @@ class AccountRow:
 @dataclass(frozen=True, slots=True)
 class RunFiles:
     """What lies in a run folder: `started` as (job id, restarts), `ended` as (code, job id);
-    `parts` are those of a pipeline's tasks, in order."""
+    `parts` are those of a pipeline's tasks, in order; `stopped` says that it can be started
+    again."""
 
     started: tuple[tuple[str, int], ...] = ()
     ended: tuple[int, str] | None = None
     record: str | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
     parts: tuple[RunFiles, ...] = ()
+    stopped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,11 +213,12 @@ def _run_files(texts: dict[str, str]) -> RunFiles:
     ended = None
     if len(words) == 2 and words[0].isdigit() and words[1].isdigit():
         ended = (int(words[0]), words[1])
+    stopped = texts.pop("stopped", None) is not None
     parts = []
     for part in texts.pop("parts", "").splitlines():
         names = [name for name in ("started", "ended") if f"{part}/{name}" in texts]
         parts.append(_run_files({name: texts.pop(f"{part}/{name}") for name in names}))
-    return RunFiles(started, ended, texts.pop("record.json", None), texts, tuple(parts))
+    return RunFiles(started, ended, texts.pop("record.json", None), texts, tuple(parts), stopped)
 
 
 def text_digest(text: str) -> str:
