@@ -175,10 +175,14 @@ def _image(script: Script, moved: Moved) -> Iterator[Note]:
         if other.shown != first.shown:
             text = f"`{other.shown}` is another image than `{first.shown}`"
             yield note(codes.CONTAINER, other.line, text)
-    inside = {container.line for container in moved.containers}
+    starts = [container.start for container in moved.containers]
     own = set(script.body.functions)
     for command in script.body.commands:
-        if command.line in inside or command.name in _REPEATABLE or command.name in own:
+        if (
+            any(command.start <= start < command.end for start in starts)
+            or command.name in _REPEATABLE
+            or command.name in own
+        ):
             continue
         if command.name not in ("srun", "scontrol") and command.words:
             text = f"`{command.name or command.words[0].text}` runs outside of the container"

@@ -177,6 +177,7 @@ def test_the_container_becomes_the_image(name: str):
 STAY = {
     "two images": "singularity exec a.sif x\nsingularity exec b.sif y",
     "outside": "singularity exec a.sif x\n./solver",
+    "outside, on one line": "./solver; singularity exec a.sif x",
     "clean environment": "singularity exec --cleanenv a.sif x",
     "another verb": "singularity run a.sif",
     "docker": "docker run --rm ubuntu true",
