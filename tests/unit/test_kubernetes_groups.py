@@ -167,6 +167,17 @@ class TestPolicies:
         ]
 
 
+def test_hosts_are_made_in_the_image_that_pod_config_gives(tmp_path):
+    pod = {"containers": [{"name": "task", "image": "own:1", "imagePullPolicy": "Never"}]}
+    config = {"kubernetes": {"pod_config": {"spec": pod}}}
+    files = rendered(tmp_path, group(task("a", config=config), task("b")))
+    first, second = files["jobset.yaml"]["spec"]["replicatedJobs"]
+    [made] = first["template"]["spec"]["template"]["spec"]["initContainers"]
+    assert (made["image"], made["imagePullPolicy"]) == ("own:1", "Never")
+    [other] = second["template"]["spec"]["template"]["spec"]["initContainers"]
+    assert "python" in other["image"]
+
+
 class Machine:
     """A folder with a `getent` of its own: a file for each name, and one for each address."""
 

@@ -8,7 +8,7 @@ to date, as addresses change when a task is started again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes.additions import Addition
@@ -19,6 +19,7 @@ from compiler.targets.kubernetes.group_names import (
     whole_name,
 )
 from compiler.targets.kubernetes.jobset import child_name
+from compiler.targets.kubernetes.pod_config import CONTAINER
 from compiler.targets.kubernetes.pod_security import RESTRICTED, RESTRICTED_CONTEXT
 from compiler.targets.kubernetes.requests import cpu_quantity, memory_quantity, node_request
 from compiler.targets.kubernetes.settings import Settings
@@ -59,6 +60,19 @@ def hosts(job: Job, settings: Settings, service: str) -> Addition:
         volumes=({"name": _VOLUME, "emptyDir": {}},),
         mounts=({"name": _VOLUME, "mountPath": "/etc/hosts", "subPath": "hosts"},),
     )
+
+
+def with_hosts_of_image(template: dict[str, object]) -> dict[str, object]:
+    """The pod with the init container in the task's image, whichever `pod_config` gave it."""
+    spec = template.get("spec")
+    if not isinstance(spec, Mapping) or not isinstance(spec.get("initContainers"), list):
+        return template
+    task = next((item for item in spec["containers"] if item.get("name") == CONTAINER), {})
+    same = {key: task[key] for key in ("image", "imagePullPolicy") if key in task}
+    beside = [
+        {**item, **same} if item.get("name") == _VOLUME else item for item in spec["initContainers"]
+    ]
+    return {**template, "spec": {**spec, "initContainers": beside}}
 
 
 def lines_of_group(whole: Job, *, in_jobset: bool) -> list[str]:

@@ -11,6 +11,7 @@ from compiler.targets.interface import Job
 from compiler.targets.kubernetes import kueue, metadata, pod_config
 from compiler.targets.kubernetes.findings import as_diagnostics, dotted, protected_faults
 from compiler.targets.kubernetes.gang import Gang
+from compiler.targets.kubernetes.group_hosts import with_hosts_of_image
 from compiler.targets.kubernetes.jobset import SINGLE, Member, jobset_body
 from compiler.targets.kubernetes.manifest import Manifest
 from compiler.targets.kubernetes.places import place_of
@@ -33,6 +34,7 @@ def configured_pod(what: PodInput, diagnostics: Diagnostics) -> dict[str, object
             generated, settings.pod_config, settings.version, diagnostics
         )
         diagnostics.extend(protected_faults(settings, generated, template, target))
+        template = with_hosts_of_image(template)
     diagnostics.extend(_refused_pod(what, template))
     if what.job.ends:
         diagnostics.extend(_containers_beside(what, template))
