@@ -62,7 +62,11 @@ def _await_definitions(folder: Folder, api: Api, bases: Path) -> None:
 
 def _start_jobset(folder: Folder) -> int:
     port = free_port()
-    body = {**_common(folder, "jobset", port), "apiVersion": "config.jobset.x-k8s.io/v1alpha1"}
+    body = {
+        **_common(folder, "jobset", port),
+        "apiVersion": "config.jobset.x-k8s.io/v1alpha1",
+        "featureGates": {"RestartJob": True},  # a Job of a group is started again alone
+    }
     _start(folder, "jobset", body)
     return port
 

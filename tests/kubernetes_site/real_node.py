@@ -102,9 +102,11 @@ def _import_images(home: Path) -> None:
 
 def _start_dns(folder: Folder, home: Path, gateway: str) -> None:
     config = folder.path / "admin.kubeconfig"
+    zones = "cluster.local in-addr.arpa ip6.arpa"  # as kubeadm has it: addresses have names, too
+    served = " ".join(f"{zone}:53" for zone in zones.split())
     (home / "Corefile").write_text(
-        f"cluster.local:53 {{\n  bind {gateway}\n  errors\n"
-        f"  kubernetes cluster.local {{\n    kubeconfig {config}\n    ttl 2\n  }}\n}}\n"
+        f"{served} {{\n  bind {gateway}\n  errors\n"
+        f"  kubernetes {zones} {{\n    kubeconfig {config}\n    ttl 2\n  }}\n}}\n"
     )
     folder.start("coredns", program("coredns"), "-conf", home / "Corefile")
 
@@ -171,7 +173,13 @@ def _sending_rules() -> tuple[dict, dict]:
         f'? object.spec.containers[0].image : "{SHELL_IMAGE}"}}, '
         'JSONPatch{op: "add", path: "/spec/containers/0/resources", '
         'value: Object.spec.containers.resources{requests: {"cpu": "30m", "memory": "16Mi"}}}'
-        "]"
+        "] + (has(object.spec.initContainers) && "
+        'object.spec.initContainers[0].name == "triplane-hosts" ? ['
+        'JSONPatch{op: "replace", path: "/spec/initContainers/0/image", '
+        f'value: "{SHELL_IMAGE}"}}, '
+        'JSONPatch{op: "add", path: "/spec/initContainers/0/resources", '
+        'value: Object.spec.initContainers.resources{requests: {"cpu": "30m"}}}'
+        "] : [])"
     )
     rule = {
         "apiGroups": [""],
