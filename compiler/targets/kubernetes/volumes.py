@@ -105,7 +105,8 @@ def one_node_volume(job: Job, settings: Settings) -> VolumeMount | None:
     """A mount whose claim only pods of one node can have, as far as that is known; what is made
     for each pod is its own."""
     for mount in _mounts(job, settings):
-        if mount.wanted.size_gib is None and access_mode(mount.wanted, mount.volume) in ONE_NODE_MODES:
+        mode = access_mode(mount.wanted, mount.volume)
+        if mode in ONE_NODE_MODES and mount.wanted.size_gib is None:
             return mount.wanted
     return None
 
