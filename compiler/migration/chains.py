@@ -26,6 +26,7 @@ from compiler.migration.several import joined
 from compiler.migration.shell.body import Command, Context
 from compiler.migration.shell.words import Word
 
+_MOST = 200
 Look = Callable[[str], bytes | None]
 Writer = Callable[[bytes, str, Settings], Migration]
 
@@ -66,7 +67,9 @@ def chain_of(script: Script) -> Chain | None:
     if any(script.body.in_heredoc(item.line) for item in script.header.lines.ignored):
         return None  # it writes the scripts as well
     submissions, obstacles = [], list(_other_commands(script))
-    for call in calls:
+    if len(calls) > _MOST:
+        obstacles.append(_note(calls[_MOST], f"more than {_MOST} scripts are submitted"))
+    for call in calls[:_MOST]:
         found = _submission(call)
         obstacles += found if isinstance(found, list) else []
         submissions += [] if isinstance(found, list) else [found]

@@ -17,6 +17,7 @@ from compiler.migration.shell.body import Body
 from compiler.migration.shell.inventory import Fact, facts
 from compiler.migration.shell.parsing import parse
 from compiler.migration.shell.secrets import Secret, find
+from compiler.migration.shell.variables import Variables, variables_of
 
 _PROGRAMS = (".py", ".pl", ".rb", ".jl", ".R", ".r", ".js", ".go", ".c", ".cpp", ".java")
 _SETTABLE = frozenset("aefhnuvxCBP")
@@ -73,6 +74,10 @@ class Script:
     @cached_property
     def secrets(self) -> tuple[Secret, ...]:
         return find(self.text, self.body)
+
+    @cached_property
+    def variables(self) -> Variables:
+        return variables_of(self.body)
 
     @cached_property
     def is_text(self) -> bool:

@@ -13,7 +13,6 @@ from compiler.migration.result import Note
 from compiler.migration.script import Script
 from compiler.migration.shell.body import Command, Context
 from compiler.migration.shell.launchers import Step, step
-from compiler.migration.shell.variables import variables_of
 
 _SAME = frozenset(
     {"nodes", "ntasks", "ntasks-per-node", "cpus-per-task", "gres", "gpus", "gpus-per-node"}
@@ -39,7 +38,7 @@ def replace_steps(script: Script, moved: Moved) -> Iterator[Note]:
     if nodes is None:
         yield note(codes.TASKS, None, "how many nodes there are is left to Slurm")
         return
-    known = variables_of(script.body)
+    known = script.variables
     for command in script.body.commands:
         if command.name == "srun":
             yield from _step(script, step(command, known), moved)
@@ -71,7 +70,7 @@ def plain_steps(script: Script) -> dict[int, Change]:
     request = script.request
     if request.node_count != 1 or request.task_count != 1:
         return {}
-    known = variables_of(script.body)
+    known = script.variables
     found = {}
     for command in script.body.called("srun"):
         read = step(command, known)
@@ -106,7 +105,7 @@ def _is_before_22_05(script: Script) -> bool:
 
 def _container(script: Script, command: Command, at: int, moved: Moved) -> Iterator[Note]:
     """Take away what starts a container at this word; the task runs in it instead."""
-    found = containers.of_command(command, at, variables_of(script.body))
+    found = containers.of_command(command, at, script.variables)
     if isinstance(found, str):
         yield note(codes.CONTAINER, command.line, found)
     elif found is not None:
@@ -135,7 +134,7 @@ def _step(script: Script, read: Step, moved: Moved) -> Iterator[Note]:
         yield note(codes.STEP, command.line, "srun chooses the environment of its step")
         return
     yield from _place(script, read, moved)
-    pyxis = containers.of_step(read.options, variables_of(script.body))
+    pyxis = containers.of_step(read.options, script.variables)
     if pyxis is not None:
         image, shown, mounts = pyxis
         start = command.words[0].start
@@ -231,7 +230,7 @@ def _number(script: Script, text: str | None, default: int | None) -> int | None
         return script.request.node_tasks
     if name == "SLURM_CPUS_PER_TASK":
         return script.request.cpus_per_task
-    constant = variables_of(script.body).literals.get(name, "") if "$" in text else text
+    constant = script.variables.literals.get(name, "") if "$" in text else text
     return int(constant) if constant.isdigit() else -1
 
 
