@@ -212,7 +212,7 @@ def test_a_change_is_shown_and_makes_a_second_run(main_job: MainJob, stand_ins: 
         assert "+   export MAX_STEPS='40000'" in planned.out
 
         done = project.apply(TASK, SECRET, "--wait", "finished", code=1)
-        assert "llama-pretrain: failed" in done.err
+        assert "llama-pretrain run 2: failed" in done.err
         assert project.runs_submitted() == ["llama-pretrain.1", "llama-pretrain.2"]
         assert [run.state for run in project.runs().values()] == [
             RunState.SUCCEEDED,

@@ -153,6 +153,18 @@ def test_free_accelerators():
     assert capacity.detail == "8 nodes, 1 of them take no jobs now"
 
 
+def test_partitions_that_are_down_and_names_of_the_site():
+    text = """\
+partition|gpu|up
+partition|old|down
+NodeName=h1 Gres=gpu:big:8 GresUsed=gpu:big:2(IDX:0-1) State=MIXED Partitions=gpu,old
+NodeName=o1 Gres=gpu:big:8 GresUsed=gpu:big:0(IDX:N/A) State=IDLE Partitions=old
+"""
+    capacity = parse(text, {"H200": "BIG"})
+    assert capacity.free == {"H200": 6}
+    assert capacity.detail == "2 nodes, 1 of them take no jobs now"
+
+
 @pytest.mark.parametrize(
     ("state", "expected"),
     [

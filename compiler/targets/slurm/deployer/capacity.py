@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
+from collections.abc import Mapping
 
 from compiler.catalog.accelerators import resolve_accelerator
 from compiler.targets.interface import Capacity
 
-_FIELD = re.compile(r"(?:^|\s)(NodeName|State|Gres|GresUsed)=(\S*)")
+_FIELD = re.compile(r"(?:^|\s)(NodeName|State|Gres|GresUsed|Partitions)=(\S*)")
+_PARTITION = re.compile(r"partition\|([^|]+)\|(\S+)")
 _USABLE = frozenset(("IDLE", "MIXED", "ALLOCATED"))
 # Flags of a node that starts nothing now. A node that a cloud has powered down is not one of
 # them: it comes up for the job.
@@ -33,12 +35,15 @@ _SHUT = frozenset(
 UNTYPED = "GPU"
 
 
-def parse(text: str) -> Capacity:
-    """Accelerators by canonical name, over all nodes that take jobs.
+def parse(text: str, own_names: Mapping[str, str] | None = None) -> Capacity:
+    """Accelerators by canonical name, over all nodes that take jobs in a partition that is up.
 
-    A type that the catalogue does not know keeps Slurm's name in upper case; GPUs without a
-    type are `GPU`.
+    `own_names` are the site's types by accelerator (the stack's `gres_types`). A type that
+    neither it nor the catalogue knows keeps Slurm's name in upper case; GPUs without a type are
+    `GPU`.
     """
+    known = {kind.lower(): name for name, kind in (own_names or {}).items()}
+    shut_down = {name for name, state in _PARTITION.findall(text) if state != "up"}
     free: Counter[str] = Counter()
     nodes = shut = 0
     for line in text.splitlines():
@@ -46,12 +51,14 @@ def parse(text: str) -> Capacity:
         if "NodeName" not in fields:
             continue
         nodes += 1
-        usable = takes_jobs(fields.get("State", ""))
+        places = set(filter(None, fields.get("Partitions", "").split(",")))
+        usable = takes_jobs(fields.get("State", "")) and not (places and places <= shut_down)
         shut += not usable
         total, used = gpus(fields.get("Gres", "")), gpus(fields.get("GresUsed", ""))
         for kind, count in total.items():
             taken = used.get(kind, 0) if kind in used else used.get("", 0) * (len(total) == 1)
-            free[canonical(kind)] += max(0, count - taken) if usable else 0
+            name = known.get(kind.lower()) or canonical(kind)
+            free[name] += max(0, count - taken) if usable else 0
     detail = f"{nodes} nodes" + (f", {shut} of them take no jobs now" if shut else "")
     return Capacity(dict(sorted(free.items())), detail)
 

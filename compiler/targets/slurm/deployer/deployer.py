@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from compiler.diagnostics import LockHeld, TriplaneError, WorkFailed
 from compiler.model import Deployer as DeployerKind
@@ -44,6 +44,8 @@ class SlurmDeployer:
         self._remote = Remote(
             target.key, stack.set_name, workdir, self._transport, CHECK if account else ""
         )
+        names = target.options.get("gres_types")
+        self._gres_types = dict(names) if isinstance(names, Mapping) else {}
         self._accounting = target.options.get("accounting") is not False
         self._holder: bytes | None = None
 
@@ -67,7 +69,7 @@ class SlurmDeployer:
         )
 
     def capacity(self) -> Capacity | None:
-        return capacity.parse(self._remote.call("capacity").text)
+        return capacity.parse(self._remote.call("capacity").text, self._gres_types)
 
     def lock(self, holder: str) -> None:
         mine = locking.signed(holder)
