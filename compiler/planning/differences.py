@@ -65,6 +65,21 @@ def differences(before: str, artifact: Artifact, merge_keys: MergeKeys) -> list[
     return [_text_change("", before, artifact.text)]
 
 
+def changed_paths(before: str, artifact: Artifact, merge_keys: MergeKeys) -> set[str]:
+    """The paths of what `differences` would find, without the work of showing it line by line."""
+    if before == artifact.text:
+        return set()
+    if artifact.kind is ArtifactKind.SBATCH:
+        old_options, old_body = _split_script(before)
+        new_options, new_body = _split_script(artifact.text)
+        names = old_options.keys() | new_options.keys()
+        changed = {name for name in names if old_options.get(name) != new_options.get(name)}
+        return changed | ({"script"} if old_body != new_body else set())
+    if artifact.kind is not ArtifactKind.MANIFEST:
+        return {""}
+    return {item.path for item in differences(before, artifact, merge_keys)}
+
+
 def compare_objects(old: dict, new: dict, merge_keys: MergeKeys) -> list[FieldChange]:
     """Field-level differences of two Kubernetes objects, secrets' data masked."""
     api_version, kind = str(new.get("apiVersion")), str(new.get("kind"))

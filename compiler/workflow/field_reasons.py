@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from compiler.model import Stack
 from compiler.planning.because import Because
-from compiler.planning.differences import FieldChange, MergeKeys, differences
+from compiler.planning.differences import FieldChange, MergeKeys, changed_paths
 from compiler.planning.digests import changed_fields
 from compiler.planning.plan import ObjectChange, WorkChange
 from compiler.planning.provenance import leaves, place_of
@@ -81,8 +81,8 @@ def _fields(base: Rendered, other: Rendered, merge_keys: MergeKeys) -> Iterator[
         place = place_of(artifact.path, base.labels)
         text = theirs.get(place)
         if text is not None and text != artifact.text:
-            for field in differences(text, artifact, merge_keys):
-                yield place, field.path
+            for path in changed_paths(text, artifact, merge_keys):
+                yield place, path
 
 
 def _explained(

@@ -101,3 +101,19 @@ def test_a_live_text_that_is_no_yaml_is_compared_as_text():
     changes = compare("a: [", "{apiVersion: v1, kind: X}")
     assert len(changes) == 1
     assert changes[0].action is FieldAction.CHANGE
+
+
+def test_changed_paths_are_those_of_the_differences():
+    from compiler.planning.differences import changed_paths
+
+    script = Artifact("a", "#SBATCH --nodes=2\n#SBATCH --x\necho\n", ArtifactKind.SBATCH, "a")
+    shell = Artifact("a", "echo 1\n", ArtifactKind.SHELL, "a")
+    for before, artifact in (
+        ("#SBATCH --nodes=1\necho\n", script),
+        ("#SBATCH --nodes=2\n#SBATCH --x\necho 2\n", script),
+        ("#SBATCH --y=1\n#SBATCH --nodes=3\n", script),
+        (script.text, script),
+        ("echo 2\n", shell),
+    ):
+        found = {item.path for item in differences(before, artifact, lambda *words: None)}
+        assert changed_paths(before, artifact, lambda *words: None) == found

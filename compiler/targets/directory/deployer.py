@@ -66,6 +66,7 @@ class DirectoryDeployer:
 
     def observe(self, with_artifacts: bool = True) -> Observation:
         runs = []
+        self._owners = None
         try:
             for record in self.store.all():
                 texts = self._texts(record) if with_artifacts else {}
@@ -75,8 +76,10 @@ class DirectoryDeployer:
         return Observation(self.target, tuple(runs))
 
     def preview(self, artifacts: tuple[Artifact, ...]) -> Preview:
-        """Nothing defaults a file; raise PreviewRefused where one could not be written."""
-        self._owners = None
+        """Nothing defaults a file; raise PreviewRefused where one could not be written.
+
+        Whose the files are was read at the last look, once for all works of a plan.
+        """
         owners = self._all_owners()
         taken = []
         for artifact in artifacts:
