@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from compiler.workflow.destroy import plan_destroy
     from compiler.workflow.explanation import Explanation, explain
     from compiler.workflow.inside import SHELL, exec_in
+    from compiler.workflow.line_origin import Why, why
     from compiler.workflow.live import (
         RunStatus,
         Status,
@@ -45,16 +46,15 @@ if TYPE_CHECKING:
     )
     from compiler.workflow.migration_check import Checked, checked
     from compiler.workflow.once import plan_runs
-    from compiler.workflow.policing import letting_pass
     from compiler.workflow.planner import Planned, PlanOptions, plan
+    from compiler.workflow.policing import letting_pass
     from compiler.workflow.refused import locator
     from compiler.workflow.rendering import Rendering, render
     from compiler.workflow.saved import Opened, open_plan, secrets_for
+    from compiler.workflow.sources import line_sources
     from compiler.workflow.stopping import start, stop
     from compiler.workflow.tree_diff import TreeDiff, diff
     from compiler.workflow.validation import Report, validate
-    from compiler.workflow.line_origin import Why, why
-    from compiler.workflow.sources import line_sources
     from compiler.workflow.works import Work
 
 # Where each name lives. A name's module is loaded when the name is first used, so that
