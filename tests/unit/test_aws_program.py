@@ -124,6 +124,7 @@ def test_the_boot_script_names_the_digests_of_exactly_the_uploaded_scripts(tmp_p
     project = run(tmp_path, job(setup="pip list"))
     files = scripts(project)
     assert set(files) == {
+        "enter.sh",
         "supervisor.sh",
         "bashrc.sh",
         "job.env",
