@@ -67,8 +67,13 @@ def with_hosts_of_image(template: dict[str, object]) -> dict[str, object]:
     spec = template.get("spec")
     if not isinstance(spec, Mapping) or not isinstance(spec.get("initContainers"), list):
         return template
-    task = next((item for item in spec["containers"] if item.get("name") == CONTAINER), {})
-    same = {key: task[key] for key in ("image", "imagePullPolicy") if key in task}
+    same = {
+        key: item[key]
+        for item in spec["containers"]
+        if item.get("name") == CONTAINER
+        for key in ("image", "imagePullPolicy")
+        if key in item
+    }
     beside = [
         {**item, **same} if item.get("name") == _VOLUME else item for item in spec["initContainers"]
     ]
