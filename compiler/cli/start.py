@@ -1,6 +1,7 @@
 """Where the command begins: an interrupt ends it quietly also while modules are being loaded."""
 
-import _signal  # `signal` itself loads others, in which an interrupt would be a traceback
+# `signal` itself loads others, in which an interrupt would be a traceback.
+import _signal  # type: ignore[import-not-found]
 import os
 
 _INTERRUPTED = 130

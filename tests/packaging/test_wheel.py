@@ -100,7 +100,8 @@ def test_the_metadata_names_the_command_and_leaves_pulumi_to_its_extra(wheel):
         folder = f"triplane-{__version__}.dist-info"
         metadata = Parser().parsestr(archive.read(f"{folder}/METADATA").decode())
         entry_points = archive.read(f"{folder}/entry_points.txt").decode()
-    assert entry_points.split() == ["[console_scripts]", "triplane", "=", "compiler.cli.start:entry"]
+    words = ["[console_scripts]", "triplane", "=", "compiler.cli.start:entry"]
+    assert entry_points.split() == words
     assert (metadata["Name"], metadata["Version"]) == ("triplane", __version__)
     assert metadata["Requires-Python"] == ">=3.11"
     pulumi = [line for line in metadata.get_all("Requires-Dist") if line.startswith("pulumi")]

@@ -55,7 +55,9 @@ def test_an_external_secret_is_made_for_each_store():
 
 def test_secrets_as_files():
     task = (
-        "run: x\nmanaged_secrets: [{CERT: {mount_path: /etc/cert}}, {KEY: {mount_path: ~/.ssh/key}}]\n"
+        "run: x\nmanaged_secrets:\n"
+        "- CERT: {mount_path: /etc/cert}\n"
+        "- KEY: {mount_path: ~/.ssh/key}\n"
     )
     objects = rendered(task)
     assert references(objects) == {}

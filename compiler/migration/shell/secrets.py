@@ -37,8 +37,11 @@ _TOKENS = (
 _FORMS = tuple(
     (name, marks, re.compile(f"(?<![A-Za-z0-9_-])(?:{form})")) for name, marks, form in _TOKENS
 )
-_COMMENTED = re.compile(r"(?P<name>[A-Za-z_][A-Za-z0-9_]*)=[\"']?(?P<value>[^\s\"'#;]+)")
-_URL = re.compile(r"[a-z][a-z0-9+.-]*://[^\s/:@'\"$]+:(?P<password>[^\s/@'\"${}<>]{3,})@")
+# From the beginning of a word on, and schemes of some length only: no text takes squares of time.
+_COMMENTED = re.compile(
+    r"(?<![A-Za-z0-9_])(?P<name>[A-Za-z_][A-Za-z0-9_]*)=[\"']?(?P<value>[^\s\"'#;]+)"
+)
+_URL = re.compile(r"[a-z][a-z0-9+.-]{0,30}://[^\s/:@'\"$]+:(?P<password>[^\s/@'\"${}<>]{3,})@")
 _NAMES = re.compile(
     r"(?:^|_)(?:API_?KEY|ACCESS_?KEY(?:_?ID)?|SECRET(?:_?(?:ACCESS)?_?KEY)?|TOKEN|PASSWORD|PASSWD"
     r"|PASSPHRASE|PRIVATE_?KEY|CREDENTIALS?|AUTH_?KEY)(?:_[0-9]+)?$",
