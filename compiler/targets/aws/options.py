@@ -77,7 +77,7 @@ def options_of(target: TargetSpec, stack: Stack | None = None) -> AwsOptions:
         amis=_map(own.get("amis")),
         tags=_map(labels),
         log_group=_text(kept.get("group")),
-        log_days=int(kept.get("retention_days") or -1),
+        log_days=int(str(kept.get("retention_days") or -1)),
         reservations=_map(own.get("reservations")),
         capacity_blocks=_map(own.get("capacity_blocks")),
     )

@@ -149,10 +149,6 @@ class Engine:
         """A targeted refresh does not start them by itself."""
         return (item for item in self.recorded() if item.type.startswith("pulumi:providers:"))
 
-    def outputs(self) -> Mapping[str, Any]:
-        with self._operation():
-            return {name: item.value for name, item in self._stack.outputs().items()}
-
     @cached_property
     def _stack(self) -> Stack:
         from pulumi import automation

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import dataclasses
 
+from compiler.diagnostics import PlanOutdated
 from compiler.planning.records import Record, Stage
 from compiler.planning.states import REMOVED
 from compiler.targets.aws.deployer import observe
 from compiler.targets.aws.deployer.project import COMPONENT, program_of
-from compiler.targets.aws.deployer.records import StoredRecord
 from compiler.targets.aws.deployer.site import Site
 from compiler.targets.interface import Progress, Step
 
@@ -18,10 +18,10 @@ def execute(site: Site, step: Step, progress: Progress) -> Record:
     if step.action == "delete":
         return _delete(site, step.record, progress)
     intent = dataclasses.replace(step.record, stage=Stage.INTENT)
-    stored = site.store.create(intent)
+    there = site.store.find(intent.run_key)
+    stored = site.store.write(there, intent) if there else site.store.create(intent)
     if stored is None:
-        there = site.store.find(intent.run_key)
-        stored = site.store.write(there, intent) if there else StoredRecord(intent, "")
+        raise PlanOutdated([f"{site.target}: the project's files were made meanwhile"])
     program = program_of(step.artifacts)
     site.store.keep_program(intent.run_key, program)
     live = observe.live_programs(observe.look(site), site.store.programs())
