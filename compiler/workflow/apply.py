@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-import getpass
-import os
-import socket
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from compiler.diagnostics import (
-    LockHeld,
     PlanOutdated,
     TargetUnreachable,
     TriplaneError,
@@ -28,10 +22,10 @@ from compiler.targets.registry import deployer_of
 from compiler.workflow import places
 from compiler.workflow.failover import all_candidates, give_up, is_refusal, remaining, stands
 from compiler.workflow.fingerprint import check_secrets, previous_of, run_of, still_to_do
+from compiler.workflow.locks import Waiting, holder_of, locked
 from compiler.workflow.refused import Locate, placed
 
 Progress = Callable[[str], None]
-_POLL = 1.0  # seconds between two tries for a lock
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +94,7 @@ def apply_plan(
     results: list[StepResult] = []
     stuck: set[str] = set()  # works that could not leave where they were
     waiting = Waiting(lock_timeout, progress)
-    with _locked(deployers, _holder(identity), waiting) as away:
+    with locked(deployers, holder_of(identity), waiting) as away:
         observations = _observed(deployers, away)
         standing = {id(item): remaining(item, observations, identity) for item in changes}
         current = [standing[id(change)][0] for change in changes]
@@ -271,62 +265,3 @@ def _in_order(changes: list[WorkChange]) -> list[WorkChange]:
         return 2 if belongs_to_target else 3 if is_volume else 4
 
     return sorted(changes, key=place)
-
-
-class Waiting:
-    """How long to wait for locks, over all of them together; the holder is said once."""
-
-    def __init__(self, seconds: float, progress: Progress) -> None:
-        self._deadline = time.monotonic() + seconds
-        self._progress = progress
-        self._said = ""
-
-    def take(self, deployer: Deployer, holder: str) -> None:
-        """Raise LockHeld where the time is over and another apply still holds the lock."""
-        while True:
-            try:
-                return deployer.lock(holder)
-            except LockHeld as error:
-                left = self._deadline - time.monotonic()
-                if left <= 0:
-                    raise
-                if str(error) != self._said:
-                    self._said = str(error)
-                    self._progress(f"waiting for the lock: {error}")
-                time.sleep(min(_POLL, left))
-
-
-@contextmanager
-def _locked(
-    deployers: Mapping[str, Deployer], holder: str, waiting: Waiting
-) -> Iterator[dict[str, TargetUnreachable]]:
-    """All locks in the order of the keys; yields the targets that could not be reached."""
-    held: list[Deployer] = []
-    away: dict[str, TargetUnreachable] = {}
-    try:
-        for key in sorted(deployers):
-            # Before it is taken, as an interrupt may fall in between: a lock that is not this
-            # deployer's own is not given back.
-            held.append(deployers[key])
-            try:
-                waiting.take(deployers[key], holder)
-            except TargetUnreachable as error:
-                away[key] = error
-                held.pop()
-        yield away
-    finally:
-        for deployer in reversed(held):
-            try:
-                deployer.unlock()
-            except TargetUnreachable as error:
-                away[error.target] = error
-        for deployer in deployers.values():
-            deployer.close()
-
-
-def _holder(identity: str) -> str:
-    try:
-        user = getpass.getuser()
-    except (KeyError, OSError):
-        user = str(os.getuid())
-    return f"{user}@{socket.gethostname()} pid {os.getpid()} plan {identity}\n"

@@ -84,7 +84,7 @@ def test_what_moved_between_plan_and_apply_is_planned_again(
     from compiler.workflow import apply as applying
 
     once = threading.Event()
-    original = applying._locked
+    original = applying.locked
 
     def released(*given):
         if not once.is_set():  # the first time the held job is let go just before the apply
@@ -93,7 +93,7 @@ def test_what_moved_between_plan_and_apply_is_planned_again(
             project.until("train", RunState.RUNNING)
         return original(*given)
 
-    monkeypatch.setattr(applying, "_locked", released)
+    monkeypatch.setattr(applying, "locked", released)
     done = project.apply(code=1)
     assert "planning again" in done.err
     assert "run 1 is running; needs --replace-running" in done.text
