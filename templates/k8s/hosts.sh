@@ -38,7 +38,7 @@ k8s_update_hosts() {
 }
 
 # Name servers tell the name of a host by its address: `<Job>-<rank>.<service>...`, where the Job of
-# one that joined is called `<set>-<group>-<task>-<run>`.
+# one that joined is called `<set>-<group>-<task>-<run>`, with `-task-0` behind it in a JobSet.
 k8s_find_joined() {
     local address name rank known=" ${k8s_known[*]} "
     for address in $(k8s_addresses "$k8s_group_service"); do
@@ -49,6 +49,7 @@ k8s_find_joined() {
             rank=${name##*-}
             name=${name#"$k8s_group_prefix"-}
             name=${name%-*}
+            name=${name%-task-0}
             k8s_known[${name%-*}-$rank.$k8s_group]=$address
         done
     done

@@ -268,6 +268,15 @@ class TestLingering:
         assert self.took(machine, script) < 2.5
 
 
+def test_a_joined_task_of_several_ranks_recovers_by_a_jobset_of_its_own(tmp_path):
+    joins = JoinedGroup("g", 1, (("a", 1),))
+    text = task("g-late", num_nodes=2, resources=recovers(1))
+    files = rendered(tmp_path, text, joins=joins)
+    assert files["jobset.yaml"]["spec"]["failurePolicy"]["maxRestarts"] == 1
+    members = files["scripts.yaml"]["data"]["members"]
+    assert "late-1.g demo-g-late-1-task-0-1.demo-g-1" in members
+
+
 class TestHosts:
     def test_names_are_kept_up_to_date_until_the_rank_ends(self, machine):
         machine.name("demo-g-1-a-0-0.demo-g-1", "10.0.0.1 STREAM", "10.0.0.1 DGRAM")
@@ -285,15 +294,17 @@ class TestHosts:
 
     def test_who_joined_is_found_by_the_groups_service(self, machine):
         machine.name("demo-g-1-a-0-0.demo-g-1", "10.0.0.1 STREAM")
-        machine.name("demo-g-1", "10.0.0.1 STREAM", "10.0.0.7 STREAM", "10.0.0.8 STREAM")
         domain = "demo-g-1.default.svc.cluster.local"
+        machine.name("demo-g-1", *(f"10.0.0.{number} STREAM" for number in (1, 6, 7, 8)))
+        machine.name("10.0.0.6", f"10.0.0.6 demo-g-wide-3-task-0-1.{domain}")
         machine.name("10.0.0.7", f"10.0.0.7 demo-g-my-eval-12-0.{domain}")
         # a pod of the group whose own name was asked for too early
         machine.name("10.0.0.8", f"10.0.0.8 demo-g-1-b-0-0.{domain}")
         process = machine.start("k8s_keep_hosts; sleep 30", MEMBERS)
         try:
             machine.until("my-eval-0.g", "10.0.0.7")
-            assert set(machine.hosts()) == {"localhost", "a-0.g", "my-eval-0.g"}
+            names = {"localhost", "a-0.g", "my-eval-0.g", "wide-1.g"}
+            assert set(machine.hosts()) == names
         finally:
             _end(process)
 

@@ -12,7 +12,7 @@ from compiler.model import Deployer, Group, Pipeline, TargetSpec, names
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import kueue, metadata
 from compiler.targets.kubernetes.additions import Addition, combined
-from compiler.targets.kubernetes.gang import Gang, gang_of
+from compiler.targets.kubernetes.gang import Gang, gang_of, uses_jobset
 from compiler.targets.kubernetes.group_ending import (
     ending_faults,
     failure_policy,
@@ -102,11 +102,13 @@ def lower_whole(whole: Job, settings: Settings, diagnostics: Diagnostics) -> lis
 
 
 def lower_joined(job: Job, settings: Settings, diagnostics: Diagnostics) -> list[Manifest]:
-    """The Job of a task that joins a running group: in the domain of the group's Service."""
+    """The Job of a task that joins a running group, or the JobSet where it recovers by one: in
+    the domain of the group's Service."""
     assert job.joins is not None
     group = job.joins
     service = whole_name(job.stack.set_name, group.name, group.run, group.members)
-    own = replace(metadata.names_of(job), service=service)
+    own = replace(metadata.names_of(job, uses_jobset(job)), service=service)
+    diagnostics.extend(metadata.too_long(job, own))
     lines = lines_of_joined(job, own.job, service)
     more = combined((hosts(job, settings, service), Addition(members=tuple(lines))))
     gang = gang_of(job, settings)
