@@ -10,6 +10,7 @@ import pytest
 from tests.kubernetes.contract_runs import apply_runs
 from tests.kubernetes.golden_runs import GoldenRuns
 from tests.kubernetes.project import Maker, Project, name_of
+from tests.kubernetes.recovery_runs import apply_recovering
 from tests.kubernetes_site import KubernetesSite
 
 
@@ -35,11 +36,23 @@ def contract_runs(
     made.clean()
 
 
+@pytest.fixture(scope="session")
+def recovery_runs(
+    kubernetes_site: KubernetesSite, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Project]:
+    """A set whose runs recover, or do not."""
+    folder, target = tmp_path_factory.mktemp("recovery"), {"jobset": "0.12"}
+    made = Project(kubernetes_site, folder, "again", real=True, target=target)
+    apply_recovering(made)
+    yield made
+    made.clean()
+
+
 @pytest.fixture(scope="session", autouse=True)
 def _start_early(request: pytest.FixtureRequest) -> None:
     """What takes a minute by itself begins before the tests that need no waiting."""
     wanted = {name for item in request.session.items for name in getattr(item, "fixturenames", ())}
-    for name in ("contract_runs", "golden_runs"):
+    for name in ("contract_runs", "recovery_runs", "golden_runs"):
         if name in wanted:
             request.getfixturevalue(name)
 

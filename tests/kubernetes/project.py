@@ -217,9 +217,6 @@ class Project:
         label = f"batch.kubernetes.io/job-name={self.name}-{work}-{run}"
         return self.api.items(V1, "Pod", self.namespace, label)
 
-    def pods_of_set(self) -> list[dict[str, Any]]:
-        return self.api.items(V1, "Pod", self.namespace, f"triplane.dev/set={self.name}")
-
     def record(self, work: str, run: int = 1) -> dict[str, Any]:
         name = f"triplane-{self.name}-{work}-{run}"
         body = self.api.get(V1, "ConfigMap", name, self.namespace)

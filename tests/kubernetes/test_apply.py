@@ -200,6 +200,27 @@ def test_a_quota_is_an_error_of_the_plan(project: Project):
     assert "tasks/train.yaml:1:1" in done.text
 
 
+def test_what_is_refused_between_plan_and_apply_is_placed_too(project: Project):
+    project.task("train")
+    assert project.triplane("plan", "--out", "p.json").code == 0
+    quota = {
+        "apiVersion": "v1",
+        "kind": "ResourceQuota",
+        "metadata": {"name": "none", "namespace": project.namespace},
+        "spec": {"hard": {"count/jobs.batch": "0"}},
+    }
+    project.api.apply(quota)
+    path = f"/api/v1/namespaces/{project.namespace}/resourcequotas/none"
+    project.api.until("quota", lambda: project.api.call("GET", path)["status"].get("used"))
+    done = project.triplane("apply", "p.json")
+    assert done.code == 1
+    assert "kubernetes-quota-refused" in done.text and "exceeded quota: none" in done.text
+    assert "tasks/train.yaml:1:1" in done.text
+    project.api.delete("v1", "ResourceQuota", "none", project.namespace)
+    assert project.triplane("apply", "p.json").code == 0
+    assert project.jobs() == {"train-1"}
+
+
 def test_a_denied_object_is_an_error_of_the_plan(project: Project):
     group = "admissionregistration.k8s.io/v1"
     rule = {

@@ -8,58 +8,20 @@ import pytest
 
 from compiler.planning.outcomes import Action
 from compiler.planning.states import RunState
-from tests.kubernetes.project import Maker, Project
+from tests.kubernetes.project import V1, Project
+from tests.kubernetes.recovery_runs import mark_of
 
 pytestmark = pytest.mark.kubernetes
 
 _JOBSET = "jobset.x-k8s.io/v1alpha2"
-# The folder /mark lies on the node and outlives pods: a line each time that something is done.
-_SETUP = 'echo "$SKYPILOT_TASK_ID" >>"/mark/setup-$SKYPILOT_SETUP_NODE_RANK"'
-_RUN = """\
-echo "$SKYPILOT_TASK_ID $(echo $SKYPILOT_NODE_IPS)" >>"/mark/run-$SKYPILOT_NODE_RANK"
-if [ "$(wc -l <"/mark/run-$SKYPILOT_NODE_RANK")" -le "$FAILURES" ]; then
-    [ "$SKYPILOT_NODE_RANK" = 1 ] || sleep 600
-    sleep 1
-    exit "$CODE"
-fi
-echo "rank $SKYPILOT_NODE_RANK is done"
-"""
-_RECOVERY = {"strategy": "FAILOVER", "max_restarts_on_errors": 0, "recover_on_exit_codes": [33]}
-
-
-def _task(project: Project, name: str, *, failures: int, code: int, restarts: int = 0) -> Path:
-    """A task of three ranks whose second fails the first times; returns the folder /mark."""
-    mark = project.folder / f"mark-{name}"
-    mark.mkdir()
-    pod = {
-        "containers": [{"name": "task", "volumeMounts": [{"name": "mark", "mountPath": "/mark"}]}],
-        "volumes": [{"name": "mark", "hostPath": {"path": str(mark)}}],
-    }
-    recovery = {**_RECOVERY, "max_restarts_on_errors": restarts}
-    project.task(
-        name,
-        _RUN,
-        setup=_SETUP,
-        num_nodes=3,
-        envs={"FAILURES": str(failures), "CODE": str(code)},
-        resources={"cpus": 1, "memory": 1, "job_recovery": recovery},
-        config={"kubernetes": {"pod_config": {"spec": pod}}},
-    )
-    return mark
-
-
-@pytest.fixture
-def project(new_project: Maker) -> Project:
-    return new_project(real=True, target={"jobset": "0.12"})
 
 
 def _lines(mark: Path, name: str) -> list[str]:
     return (mark / name).read_text().splitlines()
 
 
-def test_a_recoverable_code_starts_all_ranks_again_and_counts_once(project: Project):
-    mark = _task(project, "again", failures=1, code=33, restarts=2)
-    project.apply()
+def test_a_recoverable_code_starts_all_ranks_again_and_counts_once(recovery_runs: Project):
+    project, mark = recovery_runs, mark_of(recovery_runs, "again")
     found = project.until("again", seconds=200)
     assert (found.state, found.detail) == (RunState.SUCCEEDED, "after 1 restart")
     name = f"{project.name}-again-1"
@@ -83,19 +45,19 @@ def test_a_recoverable_code_starts_all_ranks_again_and_counts_once(project: Proj
     assert project.triplane("plan", "--detailed-exitcode").code == 0
 
 
-def test_a_code_that_is_not_named_is_the_end(project: Project):
-    mark = _task(project, "once", failures=9, code=7)
-    project.apply()
+def test_a_code_that_is_not_named_is_the_end(recovery_runs: Project):
+    project, mark = recovery_runs, mark_of(recovery_runs, "once")
     found = project.until("once", seconds=200)
     assert (found.state, found.exit_code) == (RunState.FAILED, 7)
     assert len(_lines(mark, "setup-0")) == 1
 
 
-def test_a_jobset_that_waits_is_cancelled_and_removed(project: Project):
-    _task(project, "long", failures=9, code=33, restarts=1)
-    project.apply()
+def test_a_jobset_that_runs_is_cancelled_and_removed(recovery_runs: Project):
+    project = recovery_runs
     project.until("long", RunState.RUNNING, seconds=120)
     assert project.triplane("cancel", "long").code == 0
     assert project.runs()[("long", 1)].state is RunState.CANCELLED
-    assert project.api.items(_JOBSET, "JobSet", project.namespace) == []
-    assert project.pods_of_set() == []
+    name = f"{project.name}-long-1"
+    assert project.api.find(_JOBSET, "JobSet", name, project.namespace) is None
+    label = f"jobset.sigs.k8s.io/jobset-name={name}"
+    assert project.api.items(V1, "Pod", project.namespace, label) == []

@@ -100,6 +100,12 @@ class KubernetesTarget:
         body = yaml.load(artifact.text, Loader=getattr(yaml, "CSafeLoader", yaml.SafeLoader))
         return findings.nearest(findings.locator(job, settings_of(job), body), field)
 
+    def written_at(self, job: Job, field: str) -> Span | None:
+        """The same for what the object that runs was refused for when it was applied."""
+        artifacts = reversed(self.render(job, Diagnostics()))
+        found = (self.locate(job, artifact, field) for artifact in artifacts)
+        return next((span for span in found if span is not None), None)
+
     def verify(self, artifact: Artifact, target: TargetSpec) -> Iterable[Diagnostic]:
         """Check a manifest strictly against the schemas of the target's version."""
         return verify(artifact, target)

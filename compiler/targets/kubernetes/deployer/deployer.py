@@ -10,7 +10,7 @@ from compiler.planning.changes import Preview
 from compiler.planning.records import Record
 from compiler.planning.states import Observation, ObservedRun
 from compiler.rendering.artifact import Artifact
-from compiler.targets.interface import Capacity, Progress, Step, Streams
+from compiler.targets.interface import Capacity, Progress, Step, StepRefused, Streams
 from compiler.targets.kubernetes.deployer import (
     attach,
     capacity,
@@ -87,7 +87,14 @@ class KubernetesDeployer:
         return self._cluster.lock.break_()
 
     def execute(self, step: Step, progress: Progress) -> Record:
-        return execute.execute(self._cluster, step, progress)
+        """Raise StepRefused, with the field that the server names, for what it does not take."""
+        try:
+            return execute.execute(self._cluster, step, progress)
+        except ApiRefused as error:
+            if not error.diagnostics:
+                raise
+            fields = (error.field,) if error.field else ()
+            raise StepRefused(str(error), error.diagnostics, fields) from None
 
     def cancel(self, run: ObservedRun) -> None:
         """End the run, pending or running, and write down how it ended."""

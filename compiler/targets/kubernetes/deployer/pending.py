@@ -19,7 +19,7 @@ from compiler.targets.interface import Progress, Step
 from compiler.targets.kubernetes.deployer import owned
 from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.kinds import Ref
-from compiler.targets.kubernetes.deployer.objects import bodies, require_ours, send
+from compiler.targets.kubernetes.deployer.objects import bodies, hand_over, require_ours, send
 from compiler.targets.kubernetes.deployer.records import Stored
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
 from compiler.targets.kubernetes.deployer.workloads import Workload, is_workload, workload_of
@@ -62,6 +62,11 @@ def update(cluster: Cluster, step: Step, stored: Stored, progress: Progress) -> 
     objects = bodies(cluster, step.artifacts)
     fixed = [(ref, body) for ref, body in objects if is_immutable(body)]
     others = [(ref, body) for ref, body in objects if not is_immutable(body)]
+    refs = [ref for ref, _ in objects]
+    cluster.inventory.include(refs)
+    for ref in refs:
+        require_ours(cluster, ref)
+    hand_over(cluster, step, refs, progress)
     removed = _take_away(cluster, fixed, progress)
     digests: dict[str, str] = {}
     try:
@@ -83,7 +88,8 @@ def update(cluster: Cluster, step: Step, stored: Stored, progress: Progress) -> 
     changed = dataclasses.replace(
         step.record, stage=Stage.CREATED, identity=stored.record.identity, files=digests
     )
-    return cluster.records.write(stored, changed, [ref for ref, _ in objects]).record
+    older = [dataclasses.replace(ref, path="") for ref in stored.objects if ref not in refs]
+    return cluster.records.write(stored, changed, [*refs, *older]).record
 
 
 def _waits(there: _Body, record: Record) -> bool:
