@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 
 import pytest
@@ -134,6 +135,28 @@ def test_what_a_directory_cannot_do_is_1(ready):
         done = ready.run(command, *words)
         assert (done.code, done.out) == (1, ""), command
         assert "files are written here, nothing runs" in done.err
+
+
+def test_the_page_of_exit_codes_has_every_code():
+    from compiler.diagnostics import TriplaneError
+    from compiler.workflow import Waited
+
+    def kinds(kind):
+        return {kind, *(found for below in kind.__subclasses__() for found in kinds(below))}
+
+    page = (TOP / "docs" / "exit-codes.md").read_text(encoding="utf-8")
+    written = {int(code) for code in re.findall(r"^\| (\d+) \|", page, re.MULTILINE)}
+    done, changes = 0, 2
+    ours = {kind.exit_code for kind in kinds(TriplaneError)}
+    assert written == {done, changes, *ours, entry.INTERRUPTED_EXIT, *Waited}
+
+
+def test_a_saved_plan_that_moved_is_4(ready):
+    assert ready.plan("--out", "plan.json").code == 0
+    ready.task("train", num_nodes=2)
+    done = ready.run("apply", "plan.json")
+    assert done.code == 4
+    assert "tasks/train.yaml changed" in done.err
 
 
 def test_changes_are_2_only_when_asked_for(ready):
