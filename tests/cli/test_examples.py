@@ -11,7 +11,7 @@ from click.testing import CliRunner
 from compiler.cli.main import COMMANDS, cli
 
 # What targets that are directories cannot do; on clusters these have tests of their own.
-NEEDS_A_CLUSTER = {"logs": 1, "cancel": 1, "exec": 1}
+NEEDS_A_CLUSTER = {"logs": 1, "cancel": 1, "exec": 1, "stop": 1, "start": 1}
 NEEDS_A_TERMINAL = "triplane shell"
 # No group runs here that could be joined.
 NEEDS_A_GROUP = "--group rl-math"
@@ -51,6 +51,7 @@ def prepared(project):
         )
     project.task("train")
     project.task("llama-pretrain")
+    project.task("workbench")
     for name in ("task", "eval", "sweep"):
         project.task(name, folder=".")
     project.task("hello", resources={"cpus": 2, "infra": "slurm"})
