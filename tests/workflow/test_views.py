@@ -177,3 +177,13 @@ def test_text_is_folded_to_the_width_of_a_terminal_and_whole_elsewhere(project):
     assert max(map(len, text_view(plan).splitlines())) > 100
     squeezed = "".join("".join(plain).split())
     assert squeezed == "".join(text_view(plan).split())
+
+
+def test_a_comment_calls_nobody(project):
+    project.stack("alpha")
+    project.task("train", folder="tasks/@everybody", envs={"A": "1"})
+    project.applied()
+    project.task("train", folder="tasks/@everybody", envs={"A": "2"})
+    text = markdown(project)
+    assert "tasks/@<!-- -->everybody/train.yaml" in text
+    assert "tasks/@everybody" not in text

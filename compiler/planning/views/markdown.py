@@ -151,9 +151,10 @@ def _code(text: str) -> str:
 
 
 def _escaped(text: str) -> str:
-    """User text in running markdown: no tags, no emphasis, no links."""
+    """User text in running markdown: no tags, no emphasis, no links, and nobody is called."""
     escaped = html.escape(visible(text), quote=False)
-    return "".join(f"\\{char}" if char in r"\`*_[]|~" else char for char in escaped)
+    shown = "".join(f"\\{char}" if char in r"\`*_[]|~" else char for char in escaped)
+    return shown.replace("@", "@<!-- -->")
 
 
 def _longest_ticks(text: str) -> int:
