@@ -233,7 +233,7 @@ def test_host_paths_without_a_container_are_links() -> None:
 def test_image_for_pyxis(image: str, expected: str) -> None:
     task = SMALL.replace("cpus: 1", f'infra: slurm/alpha, image_id: "{image}", cpus: 1')
     text = script(task, with_target("containers: pyxis"))
-    assert f"--container-image='{expected}' --container-name=" in text
+    assert f"--container-image='{expected}')\n" in text
     assert "#SBATCH --container" not in text
     assert "export TRIPLANE_CONTAINER=1\n" in text
     assert 'link "$WORK_FOLDER/home/sky_workdir" "$HOME/sky_workdir" || return 1\n' in text

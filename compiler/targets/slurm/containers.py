@@ -31,7 +31,7 @@ def container_of(
         return None
     return Container(
         image=pyxis_image(image),
-        mounts=",".join(_mounts(task, settings)),
+        mounts=",".join(_mount(*mount) for mount in mounts_of(task, settings)),
         # What the image sets would win over the environment of the job otherwise.
         env=",".join(sorted(task.secrets)),
     )
@@ -47,23 +47,25 @@ def pyxis_image(image: str) -> str:
     return f"{host}#{rest}" if is_registry else image
 
 
-def _mounts(task: Task, settings: Settings) -> list[str]:
-    """The task's host paths win over configured mounts with the same destination."""
-    found: dict[str, str] = {}
+def mounts_of(task: Task, settings: Settings) -> list[tuple[str, str, str]]:
+    """(source, path, mode) of each mount; the task's host paths win over configured mounts with
+    the same destination. Raise ValueError for a path that cannot be mounted."""
+    found: dict[str, tuple[str, str, str]] = {}
     for path, source in (settings.value("container_mounts") or {}).items():
         if isinstance(source, Mapping):
-            found[path] = _mount(str(source["host_path"]), path, str(source.get("mode", "ro")))
+            found[path] = (str(source["host_path"]), path, str(source.get("mode", "ro")))
         else:
-            found[path] = _mount(str(source), path, "ro")
+            found[path] = (str(source), path, "ro")
     for volume in task.volumes:
         if volume.host_path is not None:
-            found[volume.path] = _mount(volume.host_path, volume.path, volume.host_mode)
+            found[volume.path] = (volume.host_path, volume.path, volume.host_mode)
+    for source, path, _ in found.values():
+        for text in (source, path):
+            if not _PATH.fullmatch(text):
+                raise ValueError(f"`{text}` cannot be mounted: a `:` or `,` separates mounts")
     return list(found.values())
 
 
 def _mount(source: str, path: str, mode: str) -> str:
     destination = _CONTAINER_HOME + path[1:] if path == "~" or path.startswith("~/") else path
-    for text in (source, destination):
-        if not _PATH.fullmatch(text):
-            raise ValueError(f"`{text}` cannot be mounted: a `:` or `,` separates mounts")
     return f"{source}:{destination}" + ":ro" * (mode == "ro")

@@ -54,6 +54,7 @@ def data_of(lowered: SlurmJob) -> dict[str, object]:
         "copies": lowered.copies,
         "repository": lowered.repository,
         "container": lowered.container,
+        "apptainer": lowered.apptainer,
         "handed_secrets": lowered.handed_secrets,
         "secret_files": lowered.secret_files,
         "has_secrets": bool(lowered.handed_secrets or lowered.secret_files),

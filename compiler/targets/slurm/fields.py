@@ -162,8 +162,10 @@ def _cases(resources: Resources, target: TargetSpec) -> Iterator[tuple[str, str,
         yield "resources.accelerators (TPU)", "accelerators", is_tpu
     if resources.image is not None:
         docker = resources.image.docker is not None
-        pyxis = target.options.get("containers") == "pyxis"
-        yield "resources.image_id (docker)", "image_id", docker and pyxis
-        yield "resources.image_id (docker, no Pyxis)", "image_id", docker and not pyxis
+        runs = target.options.get("containers")
+        nothing = runs not in ("pyxis", "apptainer")
+        yield "resources.image_id (docker)", "image_id", docker and runs == "pyxis"
+        yield "resources.image_id (docker, Apptainer)", "image_id", docker and runs == "apptainer"
+        yield "resources.image_id (docker, no Pyxis)", "image_id", docker and nothing
         machine = bool(resources.image.machine or resources.image.by_region) and not docker
         yield "resources.image_id (machine)", "image_id", machine

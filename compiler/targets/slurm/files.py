@@ -50,24 +50,28 @@ def repository(job: Job) -> Repository | None:
     return None
 
 
-def links_text(job: Job, *, container: bool) -> str | None:
-    """`links.sh`: what has to be linked on every node, None where nothing has to."""
-    lines = [f"link {target} {path} || return 1\n" for target, path in _links(job, container)]
+def links_text(job: Job, *, other_home: bool, mounted: bool) -> str | None:
+    """`links.sh`: what has to be linked on every node, None where nothing has to.
+
+    `other_home`: the ranks' home is not the run's; `mounted`: host paths are mounts of a container.
+    """
+    links = _links(job, other_home, mounted)
+    lines = [f"link {target} {path} || return 1\n" for target, path in links]
     return "".join(lines) or None
 
 
-def _links(job: Job, container: bool) -> Iterator[tuple[str, str]]:
+def _links(job: Job, other_home: bool, mounted: bool) -> Iterator[tuple[str, str]]:
     """(target, path) as shell words, for the launcher's shell."""
-    if container:  # its home is not the run's
+    if other_home:
         yield _in_home(_WORKDIR)
     for index, tree in enumerate(job.trees):
         inner = below_home(tree.destination)
         if tree.local is not None and inner is None:
             yield f'"$WORK_FOLDER/files/{index}"', sh(tree.destination)
-        elif container and inner is not None and not f"{inner}/".startswith(f"{_WORKDIR}/"):
+        elif other_home and inner is not None and not f"{inner}/".startswith(f"{_WORKDIR}/"):
             yield _in_home(inner)
-    if container:
-        return  # host paths are bind mounts there
+    if mounted:
+        return
     for volume in job.task.volumes:
         if volume.host_path is not None and volume.host_path != volume.path:
             inner = below_home(volume.path)

@@ -12,6 +12,7 @@ from compiler.rendering.quoting import sh, shdq
 from compiler.resources import data_folder
 from compiler.targets.interface import Job
 from compiler.targets.slurm import files, header, recovery, requests
+from compiler.targets.slurm.apptainer import Apptainer, apptainer_of
 from compiler.targets.slurm.containers import Container, container_of
 from compiler.targets.slurm.paths import is_fixed, login_word
 from compiler.targets.slurm.settings import Settings
@@ -47,6 +48,7 @@ class SlurmJob:
     copies: tuple[files.Copy, ...]
     repository: files.Repository | None
     container: Container | None
+    apptainer: Apptainer | None
     handed_secrets: tuple[str, ...]
     secret_files: tuple[tuple[str, str], ...]
     recovery: recovery.Recovery | None
@@ -70,6 +72,7 @@ def lower(
     settings = Settings(job)
     request = requests.request_of(job.resources, job.target)
     container = container_of(job.task, job.resources, job.target, settings)
+    apptainer = apptainer_of(job.task, job.resources, job.target, settings)
     where = place_of(job, settings)
     handed, sources = secrets_of(job)
     return SlurmJob(
@@ -90,10 +93,11 @@ def lower(
         joins=f"{job.joins.name}.{job.joins.run}" if job.joins else None,
         nodes=job.task.num_nodes,
         cpus=request.cpus,
-        scripts=_scripts(job, container is not None, common.task_ids if common else None),
+        scripts=_scripts(job, container, apptainer, common.task_ids if common else None),
         copies=files.copies(job),
         repository=files.repository(job),
         container=container,
+        apptainer=apptainer,
         handed_secrets=handed,
         secret_files=sources,
         recovery=recovery.recovery_of(job.resources),
@@ -132,7 +136,9 @@ def part_of(job: Job) -> str:
     return "" if job.part_of is None else job.work.removeprefix(f"{job.part_of}-")
 
 
-def _scripts(job: Job, container: bool, task_ids: str | None) -> dict[str, str]:
+def _scripts(
+    job: Job, container: Container | None, apptainer: Apptainer | None, task_ids: str | None
+) -> dict[str, str]:
     env = task_env(
         job.task,
         task_id=job.task_id,
@@ -164,7 +170,9 @@ def _scripts(job: Job, container: bool, task_ids: str | None) -> dict[str, str]:
     scripts["rank.sh"] = _template_text("rank.sh")
     hooks = recovery.hook_scripts(job.task)
     scripts.update(hooks)
-    links = files.links_text(job, container=container)
+    links = files.links_text(
+        job, other_home=container is not None, mounted=bool(container or apptainer)
+    )
     if links is not None:
         scripts["links.sh"] = links
     own = {*_OF_THE_TASK, *hooks}

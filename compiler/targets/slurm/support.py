@@ -180,6 +180,12 @@ _RESOURCES: Final = (
     Support("resources.ports", REFUSED, "Slurm opens no ports to a job", _ELSEWHERE),
     Support("resources.image_id (docker)", FULL, "a container that Pyxis starts"),
     Support(
+        "resources.image_id (docker, Apptainer)",
+        CHANGED,
+        "started by Apptainer; what `setup` writes outside of the home is not there in `run`",
+        "install into the home, or build it into the image",
+    ),
+    Support(
         "resources.image_id (docker, no Pyxis)",
         REFUSED,
         "the stack does not say that this cluster runs containers with Pyxis",
