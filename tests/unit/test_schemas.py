@@ -820,9 +820,18 @@ STACK |= {
             "queue.topology.required": (["topology.kubernetes.io/zone"], ["", 5]),
             "queue.topology.preferred": (["topology.kubernetes.io/zone"], ["", 5]),
             "queue.topology.unconstrained": ([True], [False, "yes"]),
-            "network": (["efa", {"kind": "efa"}], ["ib", {"hugepages": "1Gi"}, {"kind": "x"}]),
+            "network": (
+                [
+                    "efa",
+                    {"kind": "efa"},
+                    *({"kind": "efa", "hugepages": v} for v in ("5120Mi", "10Gi")),
+                ],
+                [
+                    *("ib", {"hugepages": "1Gi"}, {"kind": "x"}),
+                    *({"kind": "efa", "hugepages": v} for v in ("5G", "0Mi", 5)),
+                ],
+            ),
             "network.kind": (["gke", "coreweave", "nebius", "together", "oci"], ["EFA", 5]),
-            "network.hugepages": (["5120Mi", "10Gi"], ["5G", "0Mi", 5]),
             "pod_security": (["privileged", "baseline", "restricted"], ["none", True]),
             "jobset": (["0.12", "0.12.0"], [0.12, "latest"]),
             "jobset_gates": ([[], ["RestartJob"]], [["InPlaceRestart"], "RestartJob"]),
