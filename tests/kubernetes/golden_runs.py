@@ -39,15 +39,19 @@ RUNS: Mapping[str, tuple[str, ...]] = {
     "kubernetes-accelerator-families/gke/lab-on-tpu-1": ("ran python train_tpu.py",),
     "kubernetes-accelerator-families/metal/lab-on-amd-1": ("ran python train.py",),
     "kubernetes-accelerator-families/metal/lab-on-gaudi-1": ("ran python train_hpu.py",),
-    "kubernetes-config-layers/prod/lab-with-its-own-1": ("",),
+    "kubernetes-config-layers/prod/lab-with-its-own-1": ("ready on lab-with-its-own-1-0",),
     "kubernetes-files/prod/lab-evaluate-1": (
         "ran python evaluate.py --settings /tmp/eval/settings.toml --prompts /root/prompts "
         "--checks checks\nthere is evaluate.py\nthere is /tmp/eval/settings.toml\n"
         "there is /root/prompts\nthere is checks",
     ),
+    "kubernetes-hooks/prod/lab-train-1": ("ran python train.py", "ran python train.py"),
     "kubernetes-label-schemes/by-gfd/lab-infer-1": ("ran python infer.py",),
     "kubernetes-label-schemes/by-karpenter/lab-infer-1": ("ran python infer.py",),
     "kubernetes-one-node-cpu/prod/lab-tokenize-1": ("ran python tokenize_corpus.py",),
+    "kubernetes-ports/inside/lab-on-inside-1": ("ran python serve.py",),
+    "kubernetes-recovery/plain/lab-distil-1": ("ran python distil.py", "ran python distil.py"),
+    "kubernetes-recovery/plain/lab-evaluate-1": ("ran python evaluate.py",),
     "kubernetes-two-nodes/prod/lab-pretrain-1": (
         "ran pip install --quiet torch==2.9.1\n"
         "ran torchrun --nnodes=2 --node-rank=0 --nproc-per-node=8 --rdzv-endpoint=IP:29500 "
