@@ -119,7 +119,9 @@ def _candidate(one: dict[str, Any]) -> dict[str, Any]:
         made[key] = _amount(one[key])
     accelerators = one["accelerators"]
     made["accelerators"] = (
-        {name: float(count) for name, count in accelerators.items()} if accelerators else None
+        {name.strip(): float(count) for name, count in accelerators.items()}
+        if accelerators
+        else None
     )
     made["image"] = _our_image(one) if "image" in one else _their_image(one)
     made["priority"] = one["priority"] or 0
@@ -150,7 +152,7 @@ def _their_image(one: dict[str, Any]) -> Any:
     machines = {}
     in_pods = one["cloud"] in ("kubernetes", "ssh")
     for region, image in (one["image_id"] or {}).items():
-        unnamed = region in (None, "null")  # what JSON makes of the key None
+        unnamed = region in (None, "None")  # the key None, as text
         of_pod = in_pods and unnamed and not image.startswith("skypilot:")
         if image.startswith("docker:") or of_pod:
             container = image

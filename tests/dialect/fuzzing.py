@@ -8,6 +8,7 @@ number of a piece of input is all that is needed to make it again.
 from __future__ import annotations
 
 import contextlib
+import copy
 import io
 import json
 import os
@@ -138,7 +139,7 @@ def json_inputs(number: int, text: str) -> bytes:
         elif kind == 1:
             node[key] = [node[key]]
         else:
-            node[key] = chance.choice(_JSON_VALUES)
+            node[key] = copy.deepcopy(chance.choice(_JSON_VALUES))
     made = json.dumps(data)
     if chance.random() < 0.1:
         made = made.replace("null", "[" * 3000 + "]" * 3000, 1)

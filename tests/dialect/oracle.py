@@ -184,6 +184,17 @@ def load_volume(path):
     return made
 
 
+def plain(value):
+    """With texts for the keys that JSON cannot have (dates)."""
+    if isinstance(value, dict):
+        return {
+            key if isinstance(key, str) else str(key): plain(item) for key, item in value.items()
+        }
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value
+
+
 def main():
     out = os.fdopen(os.dup(1), "w")
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
@@ -193,7 +204,8 @@ def main():
             ok, stage, error, meaning = ask(
                 request["text"], request.get("kind", "task"), list(request.get("env", {}).items())
             )
-        answer = {"id": request["id"], "ok": ok, "stage": stage, "error": error, "meaning": meaning}
+        answer = {"id": request["id"], "ok": ok, "stage": stage, "error": error}
+        answer["meaning"] = plain(meaning)
         print(json.dumps(answer, default=str), file=out, flush=True)
 
 
