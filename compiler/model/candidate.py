@@ -107,6 +107,14 @@ def build_candidate(
             if read is not None:
                 fields[key] = read
     infra = _infra(b, layer)
+    if infra.cloud == "slurm" and infra.zone is not None and infra.region is None:
+        key = "infra" if values.get("infra") is not None else "zone"
+        b.report(
+            codes.INFRA_VALUE,
+            where[key],
+            f"the partition `{infra.zone}` of no cluster",
+            expected="a cluster with it: `slurm/CLUSTER/PARTITION`",
+        )
     if "labels" in values:
         fields["labels"] = build_labels(b, where["labels"], values["labels"], infra.cloud)
     if "image_id" in values:
