@@ -16,6 +16,11 @@ pytestmark = pytest.mark.slurm
 _NO_SUCH_GPU = "Requested node configuration is not available"
 NOT_ON_ALPHA = {
     "dialect-19-same-card-other-counts/": _NO_SUCH_GPU,
+    "slurm-gres-forms/slurm/own-names/": _NO_SUCH_GPU,
+    "slurm-heterogeneous-script/": _NO_SUCH_GPU,
+    "slurm-time-limits/slurm/alpha/lab-default-1/": "invalid partition specified: ampere",
+    "slurm-time-limits/slurm/alpha/lab-longest-1/": "invalid partition specified: hopper",
+    "slurm-time-limits/slurm/alpha/lab-own-1/": "invalid partition specified: endless",
     "examples-every-target/slurm/alpha/demo-dev-node-1/": _NO_SUCH_GPU,
     "examples-every-target/slurm/alpha/demo-lora-finetune-1/": _NO_SUCH_GPU,
     "examples-every-target/slurm/alpha/demo-parameter-study-1/": "Node count specification invalid",
