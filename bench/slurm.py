@@ -72,9 +72,7 @@ def _submissions(site: SlurmSite, folder: Path) -> int:
         ours.append(time.perf_counter() - start)
         assert applied.exit_code == 0, [str(item.error) for item in applied.failed]
         script = f".triplane/{name}/runs/t0.1/job.sbatch"
-        loop = (
-            f"for i in $(seq {JOBS}); do sbatch --parsable {script} >/dev/null || exit; done"
-        )
+        loop = f"for i in $(seq {JOBS}); do sbatch --parsable {script} >/dev/null || exit; done"
         start = time.perf_counter()
         done = site.run("alpha", _USER, ["bash", "-c", f"cd ~ && {loop}"])
         theirs.append(time.perf_counter() - start)
