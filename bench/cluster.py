@@ -1,9 +1,9 @@
 """Plan and apply of 1,000 objects on a real API server, beside kubectl on the same files.
 
-`triplane plan --out` and `apply` of that plan against `kubectl diff --server-side` and `kubectl apply
---server-side`: the same manifests on the same server in the same run, each in namespaces of its
-own, in turn. The work waits in a queue that does not exist, so that no pod is made and the
-server answers for the requests alone. Whole processes, seconds of the clock.
+`triplane plan --out` and `apply` of that plan against `kubectl diff --server-side` and
+`kubectl apply --server-side`: the same manifests on the same server in the same run, each in
+namespaces of its own, in turn. The work waits in a queue that does not exist, so that no pod is
+made and the server answers for the requests alone. Whole processes, seconds of the clock.
 
 Needs the site of the tests (tests/kubernetes_site) and kubectl.
 """
