@@ -107,11 +107,11 @@ def build_candidate(
             if read is not None:
                 fields[key] = read
     infra = _infra(b, layer)
-    if infra.cloud == "slurm" and infra.zone is not None and infra.region is None:
-        key = "infra" if values.get("infra") is not None else "zone"
+    of_no_cluster = infra.zone is not None and infra.region is None
+    if infra.cloud == "slurm" and of_no_cluster and values.get("infra") is None:
         b.report(
             codes.INFRA_VALUE,
-            where[key],
+            where["zone"],
             f"the partition `{infra.zone}` of no cluster",
             expected="a cluster with it: `slurm/CLUSTER/PARTITION`",
         )
