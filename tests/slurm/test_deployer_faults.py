@@ -43,16 +43,16 @@ def killed(world, wanted, after, in_flight=None):
     assert process.exitcode == -signal.SIGKILL
 
 
-@pytest.mark.parametrize("after", [0, 1, 2, 3])
+@pytest.mark.parametrize("after", [0, 1, 2, 3, 4])
 def test_killed_between_two_calls(world, tmp_path, after):
-    """reserve, upload, submit: what was cut off is completed, and there is one job."""
+    """reserve, upload, collect, submit: what was cut off is completed, and there is one job."""
     (tmp_path / "code.py").write_text(f"{world.set_name} {after}")
     tree = read_tree(tmp_path, "~/sky_workdir")
     wanted = step(world.set_name, "exit 0", uploads=(tree,), secrets={"TOKEN": "x"}, **HELD)
     killed(world, wanted, after)
     runs = world.deployer.observe().runs
-    assert len(world.jobs()) == (after == 3)
-    if 1 <= after < 3:
+    assert len(world.jobs()) == (after == 4)
+    if 1 <= after < 4:
         # The number is taken, the work is not there: for the same plan to go on with.
         assert world.deployer.observe().last_run("train") is None
         assert [(run.record.stage, run.record.plan) for run in runs] == [(Stage.INTENT, "plan-1")]
