@@ -10,14 +10,21 @@ from typing import Any
 
 from compiler.diagnostics import PlanOutdated
 from compiler.model import names
-from compiler.planning.records import Record, Stage
+from compiler.planning.records import Lifecycle, Record, Stage
 from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
 from compiler.targets.kubernetes.deployer import lost, owned
 from compiler.targets.kubernetes.deployer.cluster import Cluster
+from compiler.targets.kubernetes.deployer.kinds import Ref
 from compiler.targets.kubernetes.deployer.records import Stored
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
 from compiler.targets.kubernetes.deployer.states import Verdict, classify
-from compiler.targets.kubernetes.deployer.workloads import current, key_of, key_of_pod, workload_of
+from compiler.targets.kubernetes.deployer.workloads import (
+    NOTE,
+    current,
+    key_of,
+    key_of_pod,
+    workload_of,
+)
 from compiler.targets.kubernetes.metadata import FILES_DIGEST, SPEC_DIGEST
 
 
@@ -49,7 +56,7 @@ def look(cluster: Cluster, stored: Iterable[Stored], *, artifacts: bool) -> list
     """The state of every stored run, by a few lists over all of them."""
     stored = tuple(stored)
     open_runs = [item for item in stored if item.record.stage is not Stage.ENDED]
-    running = {item.name: ref for item in stored if (ref := workload_of(item.objects))}
+    running = {item.name: ref for item in stored if (ref := _what_runs(item))}
     wanted = {running[item.name] for item in open_runs if item.name in running}
     wanted_now = frozenset(wanted)
     # An apply that was killed had no time to write down what the objects have become.
@@ -87,6 +94,14 @@ def look(cluster: Cluster, stored: Iterable[Stored], *, artifacts: bool) -> list
         record = _as_it_should_be(item.record, job, verdict, texts)
         seen.append(Seen(item, record, verdict, job, texts))
     return seen
+
+
+def _what_runs(stored: Stored) -> Ref | None:
+    ref = workload_of(stored.objects)
+    if ref is not None and ref.kind == NOTE and stored.record.lifecycle is not Lifecycle.VOLUME:
+        # Record and Job are lost: what is left are the scripts, and no note of a volume.
+        return None
+    return ref
 
 
 def settle(cluster: Cluster, seen: Iterable[Seen]) -> None:
