@@ -17,6 +17,8 @@ from compiler.diagnostics import TriplaneError
 
 USAGE_EXIT = 64
 INTERRUPTED_EXIT = 130
+# Commands whose exit code says nothing about anybody's work.
+READ_ALONE = ("schema", "explain", "catalog", "completion", "logs", "status", "render", "why")
 
 # In the order in which a newcomer meets them; the first sentence of each module's help.
 COMMANDS = {
@@ -108,7 +110,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return INTERRUPTED_EXIT
     except (BrokenPipeError, SystemExit):
         # Where the reader has gone, click ends the program by itself.
-        return _reader_has_gone()
+        words = sys.argv[1:] if arguments is None else arguments
+        return _reader_has_gone(next(iter(words), ""))
     except TriplaneError as error:
         from compiler.cli.output import print_error
 
@@ -136,8 +139,9 @@ def _accept_any_text() -> None:
             stream.reconfigure(errors="backslashreplace")
 
 
-def _reader_has_gone() -> int:
-    """Output has no reader any more (`| head`), which is no failure."""
+def _reader_has_gone(command: str) -> int:
+    """Output has no reader any more (`| head`). That is no failure of what is there to be read;
+    of everything else nobody knows whether it was done, or right."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     for stream in (sys.__stdout__, sys.__stderr__):
         # What is still buffered goes nowhere, so that the interpreter does not complain at exit.
@@ -146,7 +150,7 @@ def _reader_has_gone() -> int:
                 stream.flush()
                 continue
             os.dup2(nowhere, stream.fileno())
-    return 0
+    return 0 if command in READ_ALONE else 1
 
 
 def entry() -> None:

@@ -154,6 +154,8 @@ def open_stack(path: str, override_policy: Sequence[str] = ()) -> Stack:
     from compiler.diagnostics import Diagnostics
     from compiler.workflow import letting_pass, load_stack
 
+    if not path.strip():
+        raise click.UsageError("--stack is empty: name the stack file")
     diagnostics = Diagnostics()
     stack = load_stack(path, diagnostics)
     diagnostics.raise_if_errors()

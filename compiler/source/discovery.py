@@ -39,6 +39,9 @@ def discover(paths: Iterable[str | os.PathLike[str]], diagnostics: Diagnostics) 
             found.setdefault(STDIN, STDIN)
             continue
         place = pathlib.Path(path)
+        if not path:  # an unset variable of a shell, and no name for the current folder
+            diagnostics.add(file_not_found(path))
+            continue
         try:
             place.stat()
         except FileNotFoundError:

@@ -124,7 +124,8 @@ def _header(source: SourceText, node: Node) -> tuple[int, int]:
     while not _block_header.match(text) and number < len(source.lines):
         number, column = number + 1, 1
         text = source.line(number)
-    return number, column + text.index(node.style)
+    # Where no line looks like one the parser saw more than we do: then the node's own place.
+    return number, column + max(text.find(str(node.style)), 0)
 
 
 def value_span(source: SourceText, place: Place) -> Span:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from compiler.diagnostics import TriplaneError, WorkFailed
-from compiler.model import Stack
+from compiler.model import Deployer, Stack
 from compiler.workflow.live import one_run
 from compiler.workflow.observe import look
 
@@ -34,7 +34,11 @@ def _each(stack: Stack, names: Sequence[str], verb: str, done: str, progress: Pr
             act = getattr(world.deployers[key], verb, None)
             try:
                 if act is None:
-                    kind = stack.targets[key].kind
+                    spec = stack.targets[key]
+                    if spec.deployer is Deployer.DIRECTORY:
+                        said = "files are written here, nothing runs that could be"
+                        raise WorkFailed(f"{key}: {said} {done}")
+                    kind = spec.kind
                     raise WorkFailed(f"{key}: work on {kind} cannot be {done}")
                 act(run, progress)
                 results.append((f"{what} {done}", None))

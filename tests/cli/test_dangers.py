@@ -57,3 +57,9 @@ def test_a_secret_goes_only_to_tasks_that_declare_it(here: Path, capsys):
     assert "No changes" in capsys.readouterr().out
     assert run("plan", "--secret", "TOKEN=v") == 64
     assert "none of these tasks" in capsys.readouterr().err
+
+
+def test_an_unset_variable_names_nothing(here: Path):
+    """`--stack "$STACK"` and `validate "$FILE"` are no words for whatever lies around."""
+    assert main(["plan", "--stack", ""]) == 64
+    assert main(["validate", ""]) == 1
