@@ -411,7 +411,7 @@ run: |
     assert seen["STANDIN_PYXIS_CONTAINER_MOUNTS"] == mounts
     assert seen["STANDIN_PYXIS_CONTAINER_ENV"] == "TOKEN"
     assert seen["STANDIN_PYXIS_NO_CONTAINER_MOUNT_HOME"] == "1"
-    assert f"setup in triplane-{job.number}\n" in job.log()
+    assert f"setup in triplane-{job.number}.0\n" in job.log()
     # The stand-in has no container, so that its home is the login's own.
     assert seen["HOME_LINK"] == f"{job.work}/home/sky_workdir"
     home = submit.site.home(USER)
