@@ -92,8 +92,9 @@ def test_bash_and_shellcheck_accept_every_script(case, tmp_path, accepted):
         done = subprocess.run(["bash", "-n", path], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr) == (0, "")
     values = [path for path in paths if path.suffix == ".env"]
-    # Of the user's own values in single quotes it says that they look like shell.
-    _shellcheck(values, "--exclude=SC2016,SC1003")
+    # Of the user's own values in single quotes it says that they look like shell; printf of a
+    # constant, for a character that cannot be seen, has no failure to be masked.
+    _shellcheck(values, "--exclude=SC2016,SC1003,SC2155")
     _shellcheck([path for path in paths if path not in values])
 
 

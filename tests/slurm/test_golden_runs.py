@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import re
 import shutil
 import uuid
 from collections.abc import Iterator
@@ -70,6 +71,8 @@ def test_it_runs_as_it_is_written(runs: tuple[str, Path], task: str) -> None:
         log = folder / f"logs/{rank}.log"
         wanted = text.replace("«set»", name)
         found = log.read_text() if log.exists() else ""
+        if task == "gpus":  # two of the node's eight: which ones is for the others that run
+            found = re.sub(r"\b[0-7],[0-7]\b", "0,1", found)
         if expected.get("sort"):
             found, wanted = ("".join(sorted(part.splitlines(True))) for part in (found, wanted))
         assert found == wanted

@@ -23,6 +23,8 @@ NOT_ON_ALPHA = {
     "slurm-time-limits/slurm/alpha/lab-own-1/": "invalid partition specified: endless",
     "examples-every-target/slurm/alpha/demo-dev-node-1/": _NO_SUCH_GPU,
     "examples-every-target/slurm/alpha/demo-lora-finetune-1/": _NO_SUCH_GPU,
+    "examples-every-target/slurm/alpha/demo-overnight-1/": "invalid partition specified: long",
+    "examples-every-target/slurm/alpha/demo-ray-train-1/": _NO_SUCH_GPU,
     "examples-every-target/slurm/alpha/demo-parameter-study-1/": "Node count specification invalid",
 }
 

@@ -27,6 +27,8 @@ def slurm_conf(
         "ClusterName": cluster.name,
         "SlurmctldHost": f"{cluster.host('ctl')}({controller.host})",
         "SlurmctldPort": controller.port,
+        # A job's number is then no number that an output holds for another reason.
+        "FirstJobId": 71001,
         # NoInAddrAny would break srun, whose tasks call back on 127.0.0.1.
         "CommunicationParameters": "NoCtldInAddrAny",
         "SlurmUser": "slurm",

@@ -162,7 +162,7 @@ def test_slurm_is_found_by_login_shells_only(home, tmp_path, monkeypatch):
     (home / ".bash_profile").write_text(profile + "\n")
     command(tmp_path / "bin/scontrol", "echo ours; cat")
     done = LocalTransport("alpha").run(FIRST_ONLY + snippet("capacity"), data=b"data")
-    assert (done.code, done.text) == (0, "ours\n")
+    assert (done.code, done.text) == (0, "partition|\nours\n")
 
 
 def test_a_controller_that_does_not_answer(home, tmp_path):
