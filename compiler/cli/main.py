@@ -108,8 +108,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (KeyboardInterrupt, click.Abort):
         click.echo("interrupted", err=True)
         return INTERRUPTED_EXIT
-    except (BrokenPipeError, SystemExit):
-        # Where the reader has gone, click ends the program by itself.
+    except (BrokenPipeError, SystemExit) as error:
+        # click ends the program by itself: with 1 where the reader has gone, with 0 when a
+        # shell has been told its completions.
+        if isinstance(error, SystemExit) and not error.code:
+            return 0
         words = sys.argv[1:] if arguments is None else arguments
         return _reader_has_gone(next(iter(words), ""))
     except TriplaneError as error:
