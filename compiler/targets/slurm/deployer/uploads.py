@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import tarfile
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 from typing import IO
 
 from compiler.diagnostics import WorkFailed
-from compiler.rendering.filetree import FileTree, read_tree, walk
+from compiler.rendering.filetree import FileTree
 from compiler.targets.interface import Progress
+from compiler.targets.packing import packed
 from compiler.targets.slurm.deployer.remote import Remote
 
 _CHUNK = 1 << 18
@@ -25,16 +23,7 @@ def upload(remote: Remote, tree: FileTree, progress: Progress) -> None:
     """
     if tree.local is None:
         return
-    with tempfile.TemporaryFile() as file:
-        try:
-            _pack(Path(tree.local), file)
-            unchanged = read_tree(Path(tree.local), tree.destination).digest == tree.digest
-        except OSError as error:
-            raise WorkFailed(f"{tree.local} cannot be read: {error}") from None
-        if not unchanged:
-            raise WorkFailed(f"{tree.local} changed while it was being applied; plan again")
-        progress(f"upload {tree.local} ({_size(file.tell())} packed)")
-        file.seek(0)
+    with packed(tree, progress) as file:
         remote.call_at_base("upload", tree.digest, data=_chunks(file))
     _collect(remote, progress)
 
@@ -51,23 +40,6 @@ def _collect(remote: Remote, progress: Progress) -> None:
         progress(f"removed {len(gone)} old file trees")
 
 
-def _pack(source: Path, file: IO[bytes]) -> None:
-    with tarfile.open(fileobj=file, mode="w:gz", compresslevel=1) as tar:
-        if source.is_file():
-            tar.add(source, source.name)
-            return
-        for relative in walk(source):
-            tar.add(source / relative, relative, recursive=False)
-
-
 def _chunks(file: IO[bytes]) -> Iterator[bytes]:
     while chunk := file.read(_CHUNK):
         yield chunk
-
-
-def _size(count: float) -> str:
-    for unit in ("bytes", "KiB", "MiB"):
-        if count < 1024:
-            return f"{count:.0f} {unit}"
-        count /= 1024
-    return f"{count:.1f} GiB"
