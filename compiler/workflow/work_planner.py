@@ -10,7 +10,7 @@ from pathlib import Path
 from compiler.diagnostics import Diagnostics, WrongUsage
 from compiler.model import Deployer, Stack
 from compiler.placement import Placement, Row
-from compiler.planning.changes import Preview, removal_change, work_change
+from compiler.planning.changes import Desired, Preview, removal_change, work_change
 from compiler.planning.outcomes import Action, Decision, Policy
 from compiler.planning.plan import WorkChange
 from compiler.planning.records import Lifecycle
@@ -141,22 +141,13 @@ class WorkPlanner:
     ) -> WorkChange | None:
         """The new run on another target, None where it cannot be rendered for it."""
         said = Diagnostics()
-        job, artifacts = self._artifacts(prepared, row, run, said)
-        desired = desired_of(
-            job,
-            prepared,
-            placement,
-            artifacts,
-            said,
-            ad_hoc=self._is_ad_hoc(prepared),
-            without_values=self.options.read_only,
-        )
+        _, desired = self._desired(prepared, placement, row, run, said)
         if said.has_errors:
             return None
         reason = "the next candidate, if those before it refuse"
         decision = Decision(Action.CREATE, reason, run, frozenset((None,)))
         change = work_change(desired, None, decision, merge_keys_of(row.target))
-        return priced(replace(change, placement=()), prepared, row, artifacts)
+        return priced(replace(change, placement=()), prepared, row, desired.artifacts)
 
     def policy(self) -> Policy:
         """The flags as the outcome table knows them."""
@@ -239,16 +230,8 @@ class WorkPlanner:
         decision: Decision,
     ) -> WorkChange:
         said = Diagnostics()
-        job, artifacts = self._artifacts(prepared, row, decision.run, said)
-        desired = desired_of(
-            job,
-            prepared,
-            placement,
-            artifacts,
-            said,
-            ad_hoc=self._is_ad_hoc(prepared),
-            without_values=self.options.read_only,
-        )
+        job, desired = self._desired(prepared, placement, row, decision.run, said)
+        artifacts = desired.artifacts
         desired = replace(desired, preview=self._preview_of(prepared, job, said))
         said.extend(not_made(prepared, self.volumes_at))
         change = work_change(desired, last, decision, merge_keys_of(row.target))
@@ -277,6 +260,21 @@ class WorkPlanner:
                 return Preview()
 
         return preview
+
+    def _desired(
+        self, prepared: Prepared, placement: Placement, row: Row, run: int, said: Diagnostics
+    ) -> tuple[Job, Desired]:
+        job, artifacts = self._artifacts(prepared, row, run, said)
+        desired = desired_of(
+            job,
+            prepared,
+            placement,
+            artifacts,
+            said,
+            ad_hoc=self._is_ad_hoc(prepared),
+            without_values=self.options.read_only,
+        )
+        return job, desired
 
     def _artifacts(
         self, prepared: Prepared, row: Row, run: int, said: Diagnostics
