@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import os
-
 import pytest
+
+from tests.needs import in_ci
 
 pytest_plugins = ["tests.fixtures_slurm", "tests.fixtures_kubernetes"]
 
@@ -17,7 +17,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("--update-golden") and os.environ.get("CI"):
+    if config.getoption("--update-golden") and in_ci():
         raise pytest.UsageError("CI never updates golden files")
 
 

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.workflow.project import TOP
+from tests.command_line import TOP
 
 # `python -I -m compiler.cli.ci` of an installation, which the checkout need not be here.
 START = f"import sys; sys.path.insert(0, {str(TOP)!r}); from compiler.cli.ci.__main__ import main"

@@ -10,7 +10,7 @@ import pytest
 from compiler.cli import main as entry
 from compiler.cli.main import COMMANDS
 from compiler.diagnostics import TargetUnreachable
-from tests.workflow.project import PROGRAM, TOP
+from tests.command_line import PROGRAM, TOP
 
 
 @pytest.fixture

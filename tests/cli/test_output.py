@@ -10,7 +10,7 @@ import time
 
 import pytest
 
-from tests.workflow.project import PROGRAM, TOP
+from tests.command_line import PROGRAM, TOP
 
 STACK = ("--stack", "stack.yaml")
 

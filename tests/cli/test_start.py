@@ -3,7 +3,7 @@
 import subprocess
 import sys
 
-from tests.workflow.project import TOP
+from tests.command_line import TOP
 
 INTERRUPTED_WHILE_LOADING = """
 import os, signal, sys

@@ -11,7 +11,6 @@ import io
 import json
 import os
 import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping
@@ -28,25 +27,11 @@ from compiler.model import Stack
 from compiler.planning.plan import WorkChange
 from compiler.planning.states import RunState
 from compiler.workflow import PlanOptions, RunStatus, load_stack, plan, status
+from tests.command_line import PROGRAM, TOP, Output
 from tests.kubernetes_site import Api, KubernetesSite, path_of
 
-TOP = Path(__file__).parents[2]
 RBAC = TOP / "docs" / "rbac"
-PROGRAM = (sys.executable, "-c", "from compiler.cli.main import entry; entry()")
 JOB, V1 = "batch/v1", "v1"
-
-
-@dataclass(frozen=True)
-class Output:
-    """What one command line gave."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def text(self) -> str:
-        return self.out + self.err
 
 
 @dataclass

@@ -14,9 +14,10 @@ import pytest
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import WorkChange
 from compiler.workflow import RunStatus
+from tests.command_line import Output
 from tests.kubernetes import outcome_rows as rows
 from tests.kubernetes.outcome_rows import ENDED_ROWS, PENDING_ROWS, UNSUCCESSFUL
-from tests.kubernetes.project import Output, Project
+from tests.kubernetes.project import Project
 from tests.kubernetes_site import KubernetesSite
 
 pytestmark = pytest.mark.kubernetes

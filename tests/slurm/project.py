@@ -12,7 +12,6 @@ import json
 import os
 import re
 import subprocess
-import sys
 import time
 import uuid
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -28,29 +27,8 @@ from compiler.diagnostics import Diagnostics
 from compiler.planning.plan import WorkChange
 from compiler.planning.states import RunState
 from compiler.workflow import PlanOptions, RunStatus, load_stack, plan, status
+from tests.command_line import PROGRAM, TOP, Output
 from tests.slurm_site import SlurmSite
-
-TOP = Path(__file__).parents[2]
-
-# A command line of its own, for what must be killed or run beside another.
-PROGRAM = (sys.executable, "-c", "from compiler.cli.main import entry; entry()")
-
-
-@dataclass(frozen=True)
-class Output:
-    """What one command line gave."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def text(self) -> str:
-        return self.out + self.err
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 @dataclass(eq=False)

@@ -10,7 +10,8 @@ import threading
 import pytest
 
 from compiler.planning.states import RunState
-from tests.slurm.project import PROGRAM, Project
+from tests.command_line import PROGRAM
+from tests.slurm.project import Project
 
 pytestmark = pytest.mark.slurm
 

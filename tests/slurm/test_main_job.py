@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from compiler.planning.states import RunState
-from tests.slurm.project import PROGRAM, TOP, Project, columns
+from tests.command_line import PROGRAM, TOP
+from tests.slurm.project import Project, columns
 from tests.slurm.upgrade import upgraded_tool
 from tests.slurm_site import SlurmSite
 

@@ -17,9 +17,10 @@ from compiler.planning.outcomes import Action
 from compiler.planning.plan import WorkChange
 from compiler.planning.states import RunState
 from compiler.workflow import RunStatus
+from tests.command_line import PROGRAM, Output
 from tests.slurm import outcome_rows as rows
 from tests.slurm.outcome_rows import ENDED_ROWS, PENDING_ROWS
-from tests.slurm.project import PROGRAM, Output, Project
+from tests.slurm.project import Project
 from tests.slurm.upgrade import upgraded_tool
 from tests.slurm_site import SlurmSite
 

@@ -18,7 +18,8 @@ from pathlib import Path
 import pytest
 
 from compiler.planning.states import RunState
-from tests.slurm.project import Output, Project
+from tests.command_line import Output
+from tests.slurm.project import Project
 from tests.slurm_site import SlurmSite
 
 pytestmark = pytest.mark.slurm

@@ -11,8 +11,9 @@ from compiler.planning.outcomes import Action
 from compiler.planning.plan import WorkChange
 from compiler.planning.states import RunState
 from compiler.workflow import RunStatus
+from tests.command_line import Output
 from tests.slurm.outcome_rows import LONG, SCARCE
-from tests.slurm.project import Output, Project, columns
+from tests.slurm.project import Project, columns
 from tests.slurm_site import SlurmSite
 
 pytestmark = pytest.mark.slurm

@@ -11,6 +11,7 @@ import pytest
 from compiler.rendering import quoting
 from compiler.rendering.filetree import FileTree
 from compiler.targets.slurm.options import parse_version, table
+from tests.needs import give_up
 from tests.slurm.submitting import STACK, USER, Submitter
 from tests.slurm_site import SlurmSite
 from tests.unit.test_rendering_quoting import LINES
@@ -283,7 +284,7 @@ def test_a_git_working_directory_is_cloned(submit: Submitter) -> None:
     home = submit.site.home(USER)
     has_git = submit.site.run("alpha", USER, ["sh", "-c", "command -v git"]).returncode == 0
     if not has_git and shutil.which("git"):
-        pytest.skip("the site runs in a Debian tree that has no git")
+        give_up("the site runs in a Debian tree that has no git")
     commands = """
     rm -rf ~/repo && mkdir ~/repo && cd ~/repo && git init -q -b main . &&
     git config user.email a@example.org && git config user.name A &&

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from tests.slurm.project import TOP
+from tests.command_line import TOP
 
 
 def upgraded_tool(folder: Path) -> Path:

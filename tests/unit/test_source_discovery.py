@@ -11,6 +11,7 @@ import pytest
 from compiler.diagnostics import Diagnostics
 from compiler.source import discover, read_file, read_paths, read_stdin, read_units
 from compiler.source.limits import MAX_FILE_BYTES
+from tests.needs import give_up
 
 
 @pytest.fixture
@@ -141,7 +142,7 @@ def test_a_name_that_is_no_unicode(folder: Path) -> None:
     try:
         Path(name).write_text("name: [\n", encoding="utf-8")
     except OSError:
-        pytest.skip("this file system has only Unicode names")
+        give_up("this file system has only Unicode names")
     found = Diagnostics()
     read_file(name, found)
     (item,) = found

@@ -21,33 +21,13 @@ import pytest
 import yaml
 
 from compiler.cli.main import main
-
-TOP = Path(__file__).parents[2]
-# A command line of its own, for what a process alone shows.
-PROGRAM = (sys.executable, "-c", "from compiler.cli.main import entry; entry()")
+from tests.command_line import PROGRAM, TOP, Output
 
 TARGETS: Mapping[str, Mapping[str, Any]] = {
     "alpha": {"kind": "slurm", "version": "23.11", "workdir": "/shared/triplane"},
     "eks": {"kind": "kubernetes", "version": "1.34", "context": "demo-eks", "labels": "karpenter"},
     "us-east-1": {"kind": "aws", "files": {"bucket": "s3://demo-triplane"}},
 }
-
-
-@dataclass(frozen=True)
-class Output:
-    """What one command line gave."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def text(self) -> str:
-        return self.out + self.err
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
 
 
 @dataclass

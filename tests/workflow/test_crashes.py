@@ -16,7 +16,7 @@ from pathlib import Path
 import pytest
 
 from compiler.cli.main import main
-from tests.workflow.project import PROGRAM, TOP
+from tests.command_line import PROGRAM, TOP
 
 # What changes the disk in one step: a kill falls between two of them.
 STEPS = ("replace", "unlink", "rename")

@@ -335,7 +335,6 @@ def test_variables_of_the_environment_are_those_of_the_plan(project, monkeypatch
     assert "export STEP='900'" in "".join(project.files().values())
 
 
-@pytest.mark.skipif(os.name != "posix", reason="names are bytes on POSIX alone")
 def test_files_with_names_that_are_no_text_survive_in_a_plan(project):
     project.stack("alpha", root=".")
     project.write("src/a.py", "")
