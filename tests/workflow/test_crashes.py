@@ -152,6 +152,7 @@ def test_an_intent_that_was_overtaken_is_written_as_what_is_wanted_now(project):
     project.task("train", num_nodes=5)
     planned = project.plan()
     assert "the apply that wrote run 1 did not finish" in planned.out
+    assert "did not finish" in project.run("status", "--stack", "stack.yaml").out
     project.applied()
     assert list(project.records()) == ["demo/eks/train.1"]
     assert "completions: 5" in project.files()["kubernetes/eks/demo-train-1/job.yaml"]

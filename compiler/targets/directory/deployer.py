@@ -30,6 +30,7 @@ from compiler.targets.directory.store import Owner, RecordStore, require_inside
 from compiler.targets.directory.uploads import keep_files
 from compiler.targets.interface import Capacity, PreviewRefused, Progress, Step
 
+_UNFINISHED = "the apply that wrote it did not finish"
 _MOVE_IT = "move it away or choose another `out`"
 
 
@@ -70,7 +71,8 @@ class DirectoryDeployer:
         try:
             for record in self.store.all():
                 texts = self._texts(record) if with_artifacts else {}
-                runs.append(ObservedRun(record, RunState.WRITTEN, artifacts=texts))
+                said = _UNFINISHED if record.stage is Stage.INTENT else ""
+                runs.append(ObservedRun(record, RunState.WRITTEN, said, artifacts=texts))
         except OSError as error:
             raise TargetUnreachable(self.target, _words(error)) from None
         return Observation(self.target, tuple(runs))
@@ -108,7 +110,8 @@ class DirectoryDeployer:
         self._owners = None
 
     def unlock(self) -> None:
-        shutil.rmtree(self.store.scratch, ignore_errors=True)
+        if self._lock.is_held:
+            shutil.rmtree(self.store.scratch, ignore_errors=True)
         self._owners = None
         with self._failing():
             self._lock.release()

@@ -31,9 +31,14 @@ class LockFile:
         for leftover in self.path.parent.glob(f"{self.path.name}.*.tmp"):
             leftover.unlink(missing_ok=True)
 
+    @property
+    def is_held(self) -> bool:
+        """Whether it is this object that holds the lock, and not another apply."""
+        return self._mine is not None and self.holder() == self._mine
+
     def release(self) -> None:
         """Give back the lock that `take` took; another's stays."""
-        if self._mine is not None and self.holder() == self._mine:
+        if self.is_held:
             self.path.unlink(missing_ok=True)
         self._mine = None
 
