@@ -60,6 +60,13 @@ def format_option(*formats: str) -> Callable:
     )
 
 
+def not_empty(ctx: click.Context, param: click.Parameter, value: str | None) -> str | None:
+    """For options that name a file: an unset variable of a shell is no name, and no absence."""
+    if value == "":
+        raise click.BadParameter("is empty", ctx, param)
+    return value
+
+
 def timeout_option(help: str) -> Callable:
     return click.option("--timeout", type=click.FloatRange(min=0), metavar="SECONDS", help=help)
 

@@ -168,8 +168,15 @@ def print_applied(applied: Applied, plan: Plan, format: str = "text") -> int:
         if result.error is None:
             click.echo(_line(result))
     if not applied.results and not applied.refused:
-        click.echo("Nothing to do.")
+        click.echo(_nothing(plan))
     return code
+
+
+def _nothing(plan: Plan) -> str:
+    if plan.unreachable:
+        away = ", ".join(item.target for item in plan.unreachable)
+        return f"Nothing was done: {away} could not be reached."
+    return "Nothing to do."
 
 
 def _line(result: StepResult) -> str:

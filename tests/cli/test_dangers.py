@@ -63,3 +63,28 @@ def test_an_unset_variable_names_nothing(here: Path):
     """`--stack "$STACK"` and `validate "$FILE"` are no words for whatever lies around."""
     assert main(["plan", "--stack", ""]) == 64
     assert main(["validate", ""]) == 1
+
+
+@pytest.mark.parametrize("command", ["plan", "render"])
+def test_an_empty_place_is_no_absence_of_one(here: Path, command: str):
+    assert run(command, "--out", "") == 64
+
+
+@pytest.mark.parametrize(
+    ("out", "words"), [("sp ace.json", "'sp ace.json'"), ("-dash.json", "-- -dash.json")]
+)
+def test_what_is_said_to_be_typed_can_be_typed(here: Path, capsys, out: str, words: str):
+    assert run("plan", f"--out={out}") == 0
+    assert capsys.readouterr().err.endswith(f"triplane apply {words}\n")
+
+
+def test_an_apply_that_is_refused_leaves_the_holder_its_files(here: Path):
+    (here / "stack.yaml").write_text(f"{STACK}out: out\n")
+    state = here / "out/.triplane/s"
+    staged = state / "hpc.tmp/1234/file"
+    staged.parent.mkdir(parents=True)
+    staged.write_text("half-written")
+    (state / "hpc.lock").write_text("another apply")
+    assert run("apply", "--auto-approve", "--secret", "TOK=x") == 1
+    assert staged.read_text() == "half-written"
+    assert (state / "hpc.lock").exists()

@@ -14,13 +14,25 @@ from compiler.cli import options, output
 
 _BY_SUFFIX = {".json": "json", ".md": "markdown", ".html": "html", ".htm": "html", ".txt": "text"}
 _EVERY = 200
+_NEEDS_OUT = (
+    "warning: the task runs a copy of the script without its secrets, and only --out DIR writes it"
+)
 
 
 @click.command(context_settings={"ignore_unknown_options": False, "allow_interspersed_args": True})
 @click.argument("scripts", nargs=-1, metavar="SCRIPT... | -- sbatch [OPTION]... SCRIPT [ARG]...")
-@click.option("--out", metavar="DIR", help="Write the tasks there, one file a script.")
 @click.option(
-    "--report", "report_path", metavar="FILE", help="Write the report there (.txt .json .md .html)."
+    "--out",
+    metavar="DIR",
+    callback=options.not_empty,
+    help="Write the tasks there, one file a script.",
+)
+@click.option(
+    "--report",
+    "report_path",
+    metavar="FILE",
+    callback=options.not_empty,
+    help="Write the report there (.txt .json .md .html).",
 )
 @click.option(
     "--to",
@@ -150,6 +162,8 @@ def _and_show(results: Iterator, out: str | None, single: bool) -> Iterator:
     for result in results:
         if out is None and single and result.yaml is not None:
             click.echo(result.yaml, nl=False)
+            if result.script is not None:
+                click.echo(_NEEDS_OUT, err=True)
         yield result
 
 

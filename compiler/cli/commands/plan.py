@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import click
@@ -12,7 +13,12 @@ from compiler.cli import options, output, planning
 @click.command()
 @options.paths_argument
 @options.stack_option
-@click.option("--out", metavar="FILE", help="Save the plan, for `triplane apply FILE`.")
+@click.option(
+    "--out",
+    metavar="FILE",
+    callback=options.not_empty,
+    help="Save the plan, for `triplane apply FILE`.",
+)
 @click.option("--offline", is_flag=True, help="Ask no cluster; only directories are compared.")
 @click.option(
     "--read-only",
@@ -64,10 +70,15 @@ def command(
     if out:
         write_atomically(_place(out), to_json(planned.plan))
         if format == "text":
-            click.echo(f"Saved; to carry out exactly this: triplane apply {out}", err=True)
+            words = shlex.join(["triplane", "apply", *_behind_dashes(out)])
+            click.echo(f"Saved; to carry out exactly this: {words}", err=True)
     if planned.plan.unreachable:
         return 3
     return 2 if detailed_exitcode and planned.plan.has_changes else 0
+
+
+def _behind_dashes(path: str) -> list[str]:
+    return ["--", path] if path.startswith("-") else [path]
 
 
 def _place(out: str) -> Path:

@@ -11,7 +11,10 @@ from compiler.cli import options, output
 @options.paths_argument
 @options.stack_option
 @click.option(
-    "--out", metavar="DIR", help="The folder to write to; without it, to standard output."
+    "--out",
+    metavar="DIR",
+    callback=options.not_empty,
+    help="The folder to write to; without it, to standard output.",
 )
 @options.every_target_option
 @options.target_option

@@ -34,6 +34,8 @@ CONNECT_SECONDS = 15
 # A login node under load takes connections long before its sshd gets to answer them.
 PATIENCE_SECONDS = 60
 _KEEPALIVE_SECONDS = 30
+# What paramiko says of a port that closes at once, and of one that stays silent.
+_NO_SSHD = ("protocol banner", "No existing session")
 
 
 class SshTransport:
@@ -180,10 +182,10 @@ def _reason(error: Exception) -> str:
             return f"the host name is not known ({error.strerror})"
         case TimeoutError():
             return f"no answer within {CONNECT_SECONDS} s"
-        case paramiko.SSHException() if "protocol banner" in str(error):
+        case paramiko.SSHException() if any(text in str(error) for text in _NO_SSHD):
             return (
-                f"it takes connections and says nothing for {PATIENCE_SECONDS} s, as a host does "
-                "that is overloaded, or where something else than sshd listens"
+                "it takes connections and does not answer as sshd does: the host is overloaded, "
+                "or something else listens there"
             )
         case paramiko.SSHException() if "not found in known_hosts" in str(error):
             return "the host key is not in known_hosts; connect once with ssh and check it"
