@@ -19,6 +19,7 @@ import pytest
 
 from compiler.planning.states import RunState
 from tests.command_line import PROGRAM, TOP
+from tests.slurm.login_files import bashrc
 from tests.slurm.project import Project, columns
 from tests.slurm.upgrade import upgraded_tool
 from tests.slurm_site import SlurmSite
@@ -52,16 +53,10 @@ echo "facts $SKYPILOT_NODE_RANK|$(hostname)|$CUDA_VISIBLE_DEVICES|${#HF_TOKEN}|$
 def stand_ins(slurm_site: SlurmSite) -> Iterator[Path]:
     """The folder with the stand-ins; its file `behaviour` is what torchrun does."""
     home = slurm_site.home("alice")
-    bashrc = home / ".bashrc"
-    before = bashrc.read_text() if bashrc.exists() else None
     for name, text in (("python3", _PYTHON), ("torchrun", _TORCHRUN), ("behaviour", "exit 0\n")):
         slurm_site.write("alice", f"stand-ins/{name}", text).chmod(0o755)
-    slurm_site.write("alice", ".bashrc", f"export PATH={home}/stand-ins:$PATH\n")
-    yield home / "stand-ins"
-    if before is None:
-        bashrc.unlink()
-    else:
-        bashrc.write_text(before)
+    with bashrc(slurm_site, "alice", f"export PATH={home}/stand-ins:$PATH\n"):
+        yield home / "stand-ins"
     shutil.rmtree(home / "stand-ins")
 
 

@@ -19,6 +19,7 @@ import pytest
 
 from compiler.planning.states import RunState
 from tests.command_line import Output
+from tests.slurm.login_files import bashrc
 from tests.slurm.project import Project
 from tests.slurm_site import SlurmSite
 
@@ -94,21 +95,13 @@ def test_killed_while_slurm_takes_its_time(project: Project) -> None:
         "alice", "slow/sbatch", '#!/bin/sh\n: >"$0.called"\nsleep 4\nexec /usr/bin/sbatch "$@"\n'
     )
     slow.chmod(0o755)
-    bashrc = project.site.home("alice") / ".bashrc"
-    before = bashrc.read_text() if bashrc.exists() else None
-    project.site.write("alice", ".bashrc", f"{before or ''}\nPATH={slow.parent}:$PATH\n")
-    try:
+    with bashrc(project.site, "alice", f"PATH={slow.parent}:$PATH\n"):
         project.task("work")
         process = project.start("apply", "--auto-approve")
         kill_after(process, "submit ", 0.5)
         project.site.wait_for(slow.with_name("sbatch.called").exists, 10, "the slow sbatch")
         apply_after(project)
-    finally:
-        if before is None:
-            bashrc.unlink()
-        else:
-            bashrc.write_text(before)
-        shutil.rmtree(slow.parent)
+    shutil.rmtree(slow.parent)
     assert project.runs_submitted() == ["work.1"]
     assert project.record("work")["identity"] in project.jobs()
 

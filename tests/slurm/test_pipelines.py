@@ -54,8 +54,9 @@ def test_what_follows_a_failure_is_never_started(project: Project) -> None:
     ended = project.until("chain")
     assert (ended.state, ended.exit_code) == (RunState.FAILED, 6)
     assert not (project.run_folder("chain") / "c/started").exists()
-    queue = project.sh("squeue", "-h", "-u", "alice", "-o", "%j")
-    assert project.name not in queue
+    # Slurm takes the rest out of its queue with its next scheduling turn.
+    queue = ("squeue", "-h", "-u", "alice", "-o", "%j")
+    project.site.wait_for(lambda: project.name not in project.sh(*queue), 60, "an empty queue")
     assert project.apply("--rerun").code == 0
     assert project.until("chain", run=2).state is RunState.FAILED
 

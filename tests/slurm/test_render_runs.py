@@ -12,6 +12,7 @@ from compiler.rendering import quoting
 from compiler.rendering.filetree import FileTree
 from compiler.targets.slurm.options import parse_version, table
 from tests.needs import give_up
+from tests.slurm.login_files import bashrc
 from tests.slurm.submitting import STACK, USER, Submitter
 from tests.slurm_site import SlurmSite
 from tests.unit.test_rendering_quoting import LINES
@@ -221,22 +222,21 @@ run: |
 
 
 def test_bashrc_of_the_login_and_of_the_run(submit: Submitter) -> None:
-    submit.site.write(
-        USER,
-        ".bashrc",
+    of_the_login = (
         "case $- in *i*) ;; *) return ;; esac\n"
-        'export FROM_LOGIN=$HOME\nhello() { echo "hello $1"; }\n',
+        'export FROM_LOGIN=$HOME\nhello() { echo "hello $1"; }\n'
     )
-    job = submit("""\
+    home = submit.site.home(USER)
+    with bashrc(submit.site, USER, of_the_login):
+        job = submit("""\
 name: bashrc
 resources: {infra: slurm/alpha, cpus: 1, memory: 1}
 setup: echo 'export FROM_SETUP=1' >> ~/.bashrc
 run: hello "$FROM_LOGIN $FROM_SETUP $HOME"
 """)
-    assert job.wait() == "COMPLETED", job.output
-    home = submit.site.home(USER)
-    assert job.log().splitlines()[-1] == f"hello {home} 1 {job.work}/home"
-    assert "FROM_SETUP" not in (home / ".bashrc").read_text()
+        assert job.wait() == "COMPLETED", job.output
+        assert job.log().splitlines()[-1] == f"hello {home} 1 {job.work}/home"
+        assert (home / ".bashrc").read_text() == of_the_login
     assert "job control" not in job.output
 
 

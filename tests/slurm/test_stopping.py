@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from compiler.planning.states import RunState
+from tests.slurm.login_files import bashrc
 from tests.slurm.project import Project
 
 pytestmark = pytest.mark.slurm
@@ -28,17 +29,11 @@ def enroot(project: Project) -> Iterator[Project]:
     site = project.site
     tool = site.write("alice", "tools/enroot", Path(__file__).with_name("enroot.sh").read_text())
     tool.chmod(0o755)
-    bashrc = site.home("alice") / ".bashrc"
-    before = bashrc.read_text() if bashrc.exists() else None
     exports = f"export PATH={tool.parent}:$PATH CONTAINERS={site.state}/containers\n"
-    site.write("alice", ".bashrc", (before or "") + exports)
     project.target = {"containers": "pyxis"}
     project.write_stack()
-    yield project
-    if before is None:
-        bashrc.unlink()
-    else:
-        bashrc.write_text(before)
+    with bashrc(site, "alice", exports):
+        yield project
     shutil.rmtree(tool.parent)
 
 
