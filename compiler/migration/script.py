@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from compiler.migration.reading.header import Given, Header, read
-from compiler.migration.reading.lines import Why
 from compiler.migration.reading.options import OptionTable
 from compiler.migration.request import Request, request_of
 from compiler.migration.settings import Settings
@@ -96,15 +95,6 @@ class Script:
     @property
     def first_command(self) -> int | None:
         return self.header.lines.first_command
-
-    @property
-    def late_directives(self) -> tuple[int, ...]:
-        """Lines of #SBATCH that stand in the body, and in no here-document."""
-        return tuple(
-            item.line
-            for item in self.header.lines.ignored
-            if item.why is Why.LATE and not self.body.in_heredoc(item.line)
-        )
 
     @property
     def is_generator(self) -> bool:

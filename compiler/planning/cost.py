@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compiler.model import Task
 from compiler.planning.outcomes import Action
@@ -30,6 +30,20 @@ class Cost:
     hourly: float | None
     most: float | None = None
     time_limit: int | None = None
+
+    @property
+    def at_most(self) -> Cost:
+        """The same with all replicas that it may grow to."""
+        return self if self.most is None else replace(self, hourly=self.most, most=None)
+
+    def times(self, count: int) -> Cost:
+        """What so many of it cost that may run at once."""
+        if count == 1:
+            return self
+        hourly, most = (
+            None if price is None else round(price * count, 4) for price in (self.hourly, self.most)
+        )
+        return replace(self, hourly=hourly, most=most)
 
     @property
     def total(self) -> float | None:

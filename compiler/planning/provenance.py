@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import difflib
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from compiler.source.paths import Path
@@ -90,11 +90,6 @@ def changed_lines(before: str, after: str) -> Iterator[tuple[int, str]]:
             for at in range(first, last):
                 instead = other + at - first
                 yield start + at + 1, right[instead] if instead < stop else ""
-
-
-def by_place(texts: Mapping[str, str], labels: Sequence[str]) -> dict[str, str]:
-    """The texts by their paths without what carries the work's name and run."""
-    return {place_of(path, labels): text for path, text in texts.items()}
 
 
 def place_of(path: str, labels: Sequence[str]) -> str:

@@ -102,23 +102,30 @@ def apply_plan(
         todo = {id(change) for change in still_to_do(reachable, observations, identity)}
         run = _Run(stack, identity, secrets, deployers, observations, away, progress, locate)
         ordered = _in_order(changes)
-        firsts = [standing[id(change)][0] for change in ordered]
-        together = run.together([first for first in firsts if id(first) in todo])
+
+        def in_the_way(change: WorkChange) -> StepResult | None:
+            first, *others = standing[id(change)]
+            found = _skipped(first, away, stuck)
+            if found is not None or fresh or stands(first, observations, identity):
+                return found
+            # A run of an earlier apply of this plan may be on any target that does not answer.
+            unknown = (away[item.target] for item in others if item.target in away)
+            return next((StepResult(first, error=error) for error in unknown), None)
+
+        free = [standing[id(item)][0] for item in ordered if in_the_way(item) is None]
+        together = run.together([first for first in free if id(first) in todo])
         for change in ordered:
             first, *others = standing[id(change)]
-            # A run of an earlier apply of this plan may be on any target that does not answer.
-            unknown = [item.target for item in others if item.target in away]
-            result = _skipped(first, away, stuck)
-            is_there = stands(first, observations, identity)
-            if result is None and unknown and not (fresh or is_there):
-                result = StepResult(first, error=away[unknown[0]])
+            result = in_the_way(change)
             if result is None and id(first) not in todo:
                 last = run_of(observations[first.target], first.work, first.run)
                 record = last.record if last else None
                 result = StepResult(first, record, note="done by an earlier apply")
             if result is None:
                 result = together.get(id(first)) or run.step(first)
-            may_be_elsewhere = (first.target in away or bool(unknown)) and not fresh
+            may_be_elsewhere = not fresh and any(
+                item.target in away for item in standing[id(change)]
+            )
             if others and not may_be_elsewhere:
                 result = run.go_on(result, others)
             if result.error is not None and change.action is Action.DELETE:

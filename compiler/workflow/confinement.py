@@ -21,7 +21,8 @@ from compiler.workflow.works import Work
 
 def inputs_outside(paths: Sequence[str], stack: Stack) -> Iterator[Diagnostic]:
     """Input files that lie, or lead, out of the base; to be asked before they are read."""
-    for path in discover(paths or stack.inputs, Diagnostics()):
+    # With paths, too, the set's volumes are looked for among its inputs.
+    for path in discover((*paths, *stack.inputs), Diagnostics()):
         if not places.is_special(path) and not _is_inside(Path(path), stack):
             yield OUTSIDE_BASE.at(
                 None,

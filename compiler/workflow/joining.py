@@ -46,6 +46,18 @@ def joined_group(group: str, world: World) -> tuple[str, JoinedGroup]:
     return at, JoinedGroup(group, last.record.run, last.record.members)
 
 
+def joining_to(
+    group: str | None, only: Sequence[str], world: World
+) -> tuple[JoinedGroup | None, tuple[str, ...]]:
+    """The run of the group that is joined, if one is, and the targets that work may go to."""
+    if group is None:
+        return None, tuple(only)
+    at, joins = joined_group(group, world)
+    if only and at not in only:
+        raise WrongUsage(f"group `{group}` is on {at}, which --target leaves out")
+    return joins, (at,)
+
+
 def joined(prepared: Prepared, to: JoinedGroup) -> Prepared:
     """The work as one of this run of the group: for another run it is other work."""
     spec = dict(sorted({**prepared.spec, **digests.joined_field(to.name, to.run)}.items()))
@@ -61,7 +73,8 @@ def run_key(to: JoinedGroup) -> str:
 def live_members(world: World, run: ObservedRun) -> Iterator[tuple[str, ObservedRun]]:
     """(target key, run) of what joined this run of a group and has not ended."""
     for key, other in world.runs():
-        if other.record.joins == run.record.run_key and other.state.is_live:
+        is_tied = key == run.record.target and other.record.joins == run.record.run_key
+        if is_tied and other.state.is_live:
             yield key, other
 
 
@@ -73,7 +86,8 @@ def plan_endings(world: World, changes: Sequence[WorkChange]) -> Iterable[WorkCh
             continue
         for key, run in world.runs():
             record = run.record
-            is_tied = record.joins == f"{change.work}.{change.last_run}"
+            tied_to = f"{change.work}.{change.last_run}"
+            is_tied = key == change.target and record.joins == tied_to
             is_there = run.state.is_live or (run.state is RunState.WRITTEN and record.files)
             if is_tied and is_there and (key, record.work, record.run) not in planned:
                 reason = f"run {change.last_run} of `{change.work}`, which it joined, ends"

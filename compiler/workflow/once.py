@@ -10,13 +10,12 @@ from compiler.model import Overrides, Stack, TargetKind
 from compiler.planning.changes import work_change
 from compiler.planning.outcomes import Action, Decision, Policy
 from compiler.planning.plan import Plan, WorkChange
-from compiler.targets.interface import JoinedGroup
 from compiler.targets.registry import merge_keys_of
 from compiler.workflow import compile as compiling
 from compiler.workflow import places
 from compiler.workflow.arguments import require_targets
 from compiler.workflow.desired import desired_of
-from compiler.workflow.joining import joined, joined_group, joining
+from compiler.workflow.joining import joined, joining, joining_to
 from compiler.workflow.observe import look
 from compiler.workflow.planner import Planned
 from compiler.workflow.policing import Placed, judged
@@ -25,6 +24,7 @@ from compiler.workflow.prices import priced
 from compiler.workflow.rendering import load_tasks
 from compiler.workflow.set_changes import plan_projects
 from compiler.workflow.versions import noted_versions
+from compiler.workflow.volumes import not_made, volumes_at
 from compiler.workflow.works import Work
 
 
@@ -54,19 +54,18 @@ def plan_runs(
     if group is not None:
         loaded = joining(loaded, group)
     world = look(stack, only=only, with_capacity=True)
-    joins: JoinedGroup | None = None
-    if group is not None:
-        at, joins = joined_group(group, world)
-        if only and at not in only:
-            raise WrongUsage(f"group `{group}` is on {at}, which --target leaves out")
-        only = (at,)
+    joins, only = joining_to(group, only, world)
+    there = volumes_at(loaded, world)
     works: list[WorkChange] = []
     placed: list[Placed] = []
     for work in loaded.works:
         prepared = prepare(work, stack, diagnostics, loaded.known_volumes)
         if joins is not None:
             prepared = joined(prepared, joins)
-        placement = compiling.place_work(prepared, stack, diagnostics, free=world.free, only=only)
+        diagnostics.extend(not_made(prepared, there))
+        placement = compiling.place_work(
+            prepared, stack, diagnostics, free=world.free, only=only, volumes_at=there
+        )
         if placement.chosen is None:
             continue
         spec = placement.chosen.target
@@ -88,7 +87,9 @@ def plan_runs(
             )
             change = work_change(desired, None, decision, merge_keys_of(spec))
             change = priced(change, one, placement.chosen, artifacts)
-            placed.append(Placed(change, one, placement.chosen))
+            if change.cost is not None:
+                change = replace(change, cost=change.cost.times(job.num_jobs))
+            placed.append(Placed(change, one, placement.chosen, job.num_jobs))
             works.append(change)
     works.extend(plan_projects(stack, world, works, Policy(), diagnostics))
     overridden = judged(placed, stack, diagnostics)

@@ -16,11 +16,13 @@ from compiler.workflow.prices import hourly_price
 
 @dataclass(frozen=True, slots=True)
 class Placed:
-    """A work of a plan with the change that it makes and the row that was chosen for it."""
+    """A work of a plan with the change that it makes and the row that was chosen for it;
+    `num_jobs` are the jobs of an array."""
 
     change: WorkChange
     prepared: Prepared
     row: Row
+    num_jobs: int = 1
 
     @property
     def candidates(self) -> tuple[tuple[Task, Resources], ...]:
@@ -104,9 +106,8 @@ def _facts(item: Placed):
         action=str(change.action),
         tasks=tuple(_without_secrets(task) for task, _ in item.candidates),
         resources=tuple(resources for _, resources in item.candidates),
-        accelerators=sum(
-            accelerators_of(task, resources, target) for task, resources in item.candidates
-        ),
+        accelerators=item.num_jobs
+        * sum(accelerators_of(task, resources, target) for task, resources in item.candidates),
         cost=change.cost,
         artifacts=tuple(part.artifact for part in change.objects if part.artifact is not None),
     )

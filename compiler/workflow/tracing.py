@@ -83,7 +83,8 @@ class Tracer:
         if stack is None or said.has_errors or self.target not in stack.targets:
             return None
         # The base that a plan or the current folder gave stays.
-        return self._rendered(self.prepared, replace(stack, root=stack.root and self.stack.root))
+        root = stack.root and self.stack.root
+        return self._rendered(self.prepared, replace(stack, root=root))
 
     def with_job(self, change: Callable[[Job], Job]) -> Rendered | None:
         """The work rendered after a change of what no document says: its run, its digests."""
@@ -122,8 +123,10 @@ class Tracer:
     ) -> Rendered | None:
         said = Diagnostics()
         try:
+            # What was rendered is there, whatever the policy says of it.
+            allowing = replace(stack, policy={}, requester=self.stack.requester)
             placement = compiling.place_work(
-                prepared, stack, said, only=(self.target,), recorded=self.target
+                prepared, allowing, said, only=(self.target,), recorded=self.target
             )
             if placement.chosen is None:
                 return None

@@ -13,6 +13,7 @@ from compiler.model import Stack, Task, Volume, auto_mounted, check_named_volume
 from compiler.source import Kind, suggest
 from compiler.source.reading import shown_path
 from compiler.workflow.loading import Loaded
+from compiler.workflow.observe import World
 from compiler.workflow.prepare import Prepared
 from compiler.workflow.works import Work
 
@@ -52,6 +53,12 @@ def mounting(volume: str, works: Sequence[Work]) -> list[tuple[str, Task]]:
         for task in work.tasks
         if any(mount.name == volume for mount in task.volumes)
     ]
+
+
+def volumes_at(loaded: Loaded, world: World) -> dict[str, frozenset[str]]:
+    """By its name the target that a volume of the set is recorded on."""
+    found = {name: world.last_run(name)[0] for name in loaded.known_volumes}
+    return {name: frozenset((at,)) for name, at in found.items() if at is not None}
 
 
 def not_made(prepared: Prepared, volumes_at: Mapping[str, object]) -> Iterator[Diagnostic]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from compiler.diagnostics import Diagnostics, WrongUsage
+from compiler.diagnostics import Diagnostics
 from compiler.model import Deployer, Stack
 from compiler.placement import Placement, Row
 from compiler.planning.changes import Desired, Preview, removal_change, work_change
@@ -23,13 +23,13 @@ from compiler.workflow import compile as compiling
 from compiler.workflow import places
 from compiler.workflow.arguments import PlanOptions
 from compiler.workflow.desired import desired_of, lifecycle_of
-from compiler.workflow.joining import joined, joined_group
+from compiler.workflow.joining import joined, joining_to
 from compiler.workflow.left_alone import not_asked, require_directories, stays
 from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import World
 from compiler.workflow.prepare import Prepared
 from compiler.workflow.prices import priced
-from compiler.workflow.volumes import mounting, not_made
+from compiler.workflow.volumes import mounting, not_made, volumes_at
 
 
 class WorkPlanner:
@@ -58,18 +58,8 @@ class WorkPlanner:
         # By the address of a change the row that it was rendered for, and all its artifacts.
         self.rendered: dict[str, tuple[Row, tuple[Artifact, ...]]] = {}
         self.works = loaded.works
-        self.joins = None
-        self.only = options.only
-        if options.group is not None:
-            at, self.joins = joined_group(options.group, world)
-            if options.only and at not in options.only:
-                raise WrongUsage(f"group `{options.group}` is on {at}, which --target leaves out")
-            self.only = (at,)
-        self.volumes_at = {
-            name: frozenset((at,))
-            for name in loaded.known_volumes
-            if (at := world.last_run(name)[0]) is not None
-        }
+        self.joins, self.only = joining_to(options.group, options.only, world)
+        self.volumes_at = volumes_at(loaded, world)
         if options.every_target:
             require_directories(stack.targets.values())
 
@@ -182,6 +172,12 @@ class WorkPlanner:
             highest = self.world.observations[row.target.key].highest_run(prepared.work.name)
         wanted = self._wanted(prepared, row)
         decision = decide_work(last, wanted, highest, policy)
+        was_elsewhere = last is not None and last.record.target != row.target.key
+        if decision.action is Action.UPDATE and was_elsewhere:
+            # Of a service that is gone there is nothing here to be changed in place.
+            following = self.world.highest_run(prepared.work.name) + 1
+            decision = Decision(Action.CREATE, decision.reason, following, frozenset((None,)))
+            last = None
         if decision.action is Action.REPLACE and last and last.state is RunState.PENDING:
             fields = self._pending_fields(prepared, row, last)
             if fields is not None:

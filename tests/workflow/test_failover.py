@@ -136,6 +136,19 @@ def test_a_saved_plan_never_passes_a_target_that_could_hold_its_run(project, pla
     assert runs(platforms) == ["alpha/train.1"]
 
 
+def test_nothing_is_submitted_together_that_could_be_elsewhere(project, platforms):
+    """Works that are sent at once are held back by the same rule as those sent one by one."""
+    project.task("other")
+    project.plan("--out", "plan.json")
+    platforms.by_key["alpha"].refuses = ""
+    platforms.by_key["eks"].away = True
+    assert project.run("apply", "plan.json").code == 3
+    assert runs(platforms) == []
+    platforms.by_key["eks"].away = False
+    assert project.run("apply", "plan.json").code == 0
+    assert runs(platforms) == ["alpha/other.1", "alpha/train.1"]
+
+
 def test_where_all_refuse_the_last_reason_is_the_error(project, platforms):
     for key, item in platforms.by_key.items():
         item.refuses = f"{key} says no"

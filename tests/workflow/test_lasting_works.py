@@ -64,6 +64,17 @@ class TestService:
         lasting.applied()
         assert not [path for path in lasting.files() if "demo-chat-1/" in path]
 
+    def test_on_another_target_it_is_made_not_changed(self, project):
+        """Where it is new there is nothing to be changed in place, and no run number is shared."""
+        clusters = {key: {**TARGETS["eks"], "context": key} for key in ("eks", "gke")}
+        project.stack(targets=clusters)
+        project.task("chat", **SERVICE)
+        project.applied()
+        project.task("chat", **{**SERVICE, "resources": {"infra": "kubernetes/gke", "ports": 8080}})
+        works = project.plan_json()["works"]
+        made = [(item["action"], item["target"], item["run"]) for item in works]
+        assert made == [("delete", "eks", 1), ("create", "gke", 2)]
+
     def test_files_that_it_no_longer_has_are_in_a_diff_of_it_alone(self, lasting):
         path = lasting.task("chat", **SERVICE)
         lasting.applied()
@@ -171,6 +182,20 @@ class TestVolume:
         assert done.code == 1
         assert "the set has no volume `model`" in done.err
         assert "did you mean `models`?" in done.err
+
+    def test_a_run_is_told_of_a_volume_that_is_not_made_and_goes_where_it_is(self, project):
+        clusters = {key: {**TARGETS["eks"], "context": key} for key in ("one", "two")}
+        project.stack(targets=clusters)
+        project.write("tasks/models.yaml", volume().replace("k8s/eks", "k8s/two"))
+        path = project.task("reader", "more", volumes={"/models": "models"})
+        words = ("run", path, "--stack", "stack.yaml")
+        assert "warning[volume-not-made]" in project.run(*words).err
+        project.applied()
+        project.write("tasks/models.yaml", volume().replace("infra: k8s/eks\n", ""))
+        done = project.run(*words)
+        assert done.code == 0
+        assert "warning" not in done.err
+        assert "demo/two/reader.2" in project.records()
 
     def test_a_task_goes_where_its_volume_is(self, project):
         project.stack("alpha", "eks")

@@ -103,6 +103,36 @@ def test_limits_of_the_whole_plan(project):
     assert project.plan().code == 0
 
 
+def test_jobs_of_an_array_count_each(project):
+    project.stack(
+        "alpha",
+        policy={"max_accelerators_per_plan": 20, "max_hourly_cost_per_plan": 50},
+        pricing={"alpha": {"H100": 2.5}},
+    )
+    path = project.task("sweep", resources={"accelerators": "H100:8"})
+    words = ("run", path, "--stack", "stack.yaml")
+    done = project.run(*words, "--num-jobs", 3)
+    assert done.code == 1
+    assert "the plan starts 24 accelerators (sweep: 24), the policy allows 20" in done.err
+    assert "60.00 $/h" in done.err
+    assert project.run(*words, "--num-jobs", 2).code == 0
+
+
+def test_a_service_counts_with_all_replicas_that_it_may_grow_to(project):
+    project.stack("eks", policy={"max_hourly_cost_per_plan": 25}, pricing={"eks": {"H100": 10}})
+    project.task(
+        "chat",
+        resources={"accelerators": "H100:1", "ports": 8080},
+        service={
+            "readiness_probe": "/health",
+            "replica_policy": {"min_replicas": 1, "max_replicas": 3, "target_qps_per_replica": 5},
+        },
+    )
+    done = project.plan()
+    assert done.code == 1
+    assert "30.00 $/h" in done.err
+
+
 PLUGIN = """\
 from compiler.planning.policy import Violation
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from compiler.migration.reading import checks, lines
@@ -262,8 +262,3 @@ def _words(directives: Sequence[Directive]) -> tuple[list[str], list[tuple[Direc
             words.append(word.text)
             places.append((directive, directive.offset + word.start + 1))
     return words, places
-
-
-def effective(component: Component) -> Iterator[tuple[str, str]]:
-    """(option, value) of everything that holds, sorted by option."""
-    yield from sorted(component.settings.items())

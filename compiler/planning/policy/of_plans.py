@@ -44,7 +44,7 @@ def plan_findings(facts: PlanFacts, stack: Stack, skipped: Iterable[str] = ()) -
 
 
 def _cost(starting: list[WorkFacts], stack: Stack, most: float) -> Iterator[Finding]:
-    costs = sum_of((item.name, item.cost) for item in starting if item.cost is not None)
+    costs = sum_of((item.name, item.cost.at_most) for item in starting if item.cost is not None)
     if costs.unknown:
         words = f"what {', '.join(costs.unknown)} costs is not known"
     elif costs.hourly > most:
