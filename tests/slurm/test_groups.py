@@ -102,6 +102,20 @@ def test_a_primary_that_fails_ends_the_others_at_once(project: Project) -> None:
     assert (ended.state, ended.exit_code) == (RunState.FAILED, 9)
 
 
+def test_the_first_primary_that_fails_ends_those_before_it(project: Project) -> None:
+    group(
+        project,
+        "",
+        trainer=f"{_CPU}\nrun: sleep 1000",
+        server=f"{_ELSEWHERE}\nrun: exit 8",
+    )
+    project.apply()
+    ended = project.until("duo")
+    assert (ended.state, ended.exit_code) == (RunState.FAILED, 8)
+    ends = (project.run_folder("duo") / "trainer/ended").read_text().split()
+    assert ends[0] == "143"
+
+
 def test_an_auxiliary_that_fails_leaves_the_group_running(project: Project) -> None:
     group(
         project,

@@ -56,11 +56,7 @@ def render_group(job: Job, diagnostics: Diagnostics) -> Artifact:
             "hooks": [],
             "tasks": tasks,
             "primary": primary,
-            "auxiliary": [
-                (number, group.termination_delay.get(name, 0))
-                for number, name in enumerate(names)
-                if number not in primary
-            ],
+            "delays": [group.termination_delay.get(name, 0) for name in names],
         },
     )
     return artifact(job, text)
