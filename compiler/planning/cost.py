@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from compiler.model import Task
 from compiler.planning.outcomes import Action
 from compiler.planning.states import RunState
-from compiler.rendering.artifact import Artifact, ArtifactKind
 
 _HOUR = 3600
-_DEADLINE = re.compile(r"^ *activeDeadlineSeconds: (\d+)$", re.MULTILINE)
-_SBATCH_TIME = re.compile(r"^#SBATCH --time=(\S+)$", re.MULTILINE)
-_DAYS_FIRST = re.compile(r"(\d+)-(\d+)(?::(\d+))?(?::(\d+))?")
-_CLOCK = re.compile(r"(\d+)(?::(\d+))?(?::(\d+))?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,15 +75,15 @@ def most_replicas(task: Task) -> int:
     return replicas(task)[1]
 
 
-def cost_of(task: Task, price: float | None, artifacts: Iterable[Artifact]) -> Cost:
-    """The cost of a task whose nodes cost `price` $/h together, as its artifacts limit it."""
+def cost_of(task: Task, price: float | None, time_limit: int | None = None) -> Cost:
+    """The cost of a task whose nodes cost `price` $/h together; `time_limit` in seconds."""
     least, most = replicas(task)
     if price is None:
-        return Cost(None, time_limit=time_limit(artifacts))
+        return Cost(None, time_limit=time_limit)
     return Cost(
         hourly=round(price * least, 4),
         most=round(price * most, 4) if most != least else None,
-        time_limit=time_limit(artifacts),
+        time_limit=time_limit,
     )
 
 
@@ -115,34 +109,3 @@ def is_spent(action: Action, state: RunState | None) -> bool:
         return True
     stays = action in (Action.NOOP, Action.REFUSED)
     return stays and state is not None and (state.is_live or state is RunState.WRITTEN)
-
-
-def time_limit(artifacts: Iterable[Artifact]) -> int | None:
-    """Seconds after which the platform ends the work, as its rendered objects say; None for never.
-
-    The shortest of several limits counts. `0` and words such as `UNLIMITED` are no limit.
-    """
-    limits = []
-    for artifact in artifacts:
-        if artifact.kind is ArtifactKind.MANIFEST:
-            limits += [int(text) for text in _DEADLINE.findall(artifact.text)]
-        elif artifact.kind is ArtifactKind.SBATCH:
-            limits += filter(None, map(sbatch_seconds, _SBATCH_TIME.findall(artifact.text)))
-    return min(limits, default=None)
-
-
-def sbatch_seconds(text: str) -> int | None:
-    """Seconds of sbatch's `--time`: minutes, `m:s`, `h:m:s`, `d-h`, `d-h:m` or `d-h:m:s`."""
-    match = _DAYS_FIRST.fullmatch(text)
-    if match is not None:
-        days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
-    else:
-        match = _CLOCK.fullmatch(text)
-        if match is None:
-            return None
-        first, second, third = match.groups()
-        if third is not None:
-            days, hours, minutes, seconds = 0, int(first), int(second), int(third)
-        else:
-            days, hours, minutes, seconds = 0, 0, int(first), int(second or 0)
-    return (((days * 24 + hours) * 60) + minutes) * 60 + seconds or None

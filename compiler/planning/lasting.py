@@ -119,6 +119,13 @@ def decide_lasting_removal(last: ObservedRun, policy: Policy) -> Decision:
     if last.record.lifecycle is Lifecycle.VOLUME and not policy.delete_volumes:
         reason = "no longer in the set; kept with what it holds (--delete-volumes removes it)"
         return Decision(Action.NOOP, reason, run, frozenset(RunState))
+    if last.record.lifecycle is Lifecycle.SERVICE:
+        if last.state is RunState.RUNNING and not policy.replace_running:
+            reason = "no longer in the set, but it is running; needs --replace-running"
+            return Decision(Action.REFUSED, reason, run, here)
+        if last.state is RunState.UNKNOWN:
+            reason = "no longer in the set; what became of it is not known"
+            return Decision(Action.UNKNOWN, reason, run, here)
     what = "its files are removed" if last.state is RunState.WRITTEN else "it is removed"
     if last.record.lifecycle is Lifecycle.VOLUME and last.state is not RunState.WRITTEN:
         what = "it is deleted with what it holds (--delete-volumes)"

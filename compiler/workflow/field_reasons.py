@@ -3,35 +3,45 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from itertools import islice
 
 from compiler.model import Stack
 from compiler.planning.because import Because
 from compiler.planning.differences import FieldChange, MergeKeys, changed_paths
 from compiler.planning.digests import changed_fields
 from compiler.planning.plan import ObjectChange, WorkChange
-from compiler.planning.provenance import leaves, place_of
+from compiler.planning.provenance import Leaf, leaves, place_of
 from compiler.source import Document
+from compiler.targets.interface import JoinedGroup
 from compiler.targets.registry import merge_keys_of
 from compiler.workflow.prepare import Prepared
 from compiler.workflow.tracing import Rendered, Tracer, alternatives_of
 
+MOST_VALUES = 200
 # Parts of a spec whose key in the document is another one.
 _WRITTEN_AS = {"storage": "file_mounts", "native_script": "config", "native_arguments": "config"}
 
 
 def with_field_reasons(
-    change: WorkChange, prepared: Prepared, stack: Stack, environ: Mapping[str, str]
+    change: WorkChange,
+    prepared: Prepared,
+    stack: Stack,
+    environ: Mapping[str, str],
+    joins: JoinedGroup | None = None,
 ) -> WorkChange:
     """The change with a reason at each of its differences, as far as one is found.
 
     Each value of the task that belongs to a changed part is changed once more: the fields that
-    this moves are the fields that it makes.
+    this moves are the fields that it makes. A work is rendered at most `MOST_VALUES` times for
+    that; of one with more changed values the rest of the fields stay without a reason.
     """
     if not change.because or not any(item.fields for item in change.objects):
         return change
-    tracer = Tracer(prepared, stack, change.target, change.run, environ, keep_digests=False)
+    tracer = Tracer(
+        prepared, stack, change.target, change.run, environ, keep_digests=False, joins=joins
+    )
     base = tracer.as_it_is()
     if base is None:
         return change
@@ -39,30 +49,40 @@ def with_field_reasons(
     merge_keys = merge_keys_of(stack.targets[change.target])
     made: dict[str, dict[str, None]] = defaultdict(dict)  # `place\0field` -> keys of the spec
     found: set[str] = set()
-    for keys, other in _moved(tracer, base, reasons):
+    asked = list(islice(_values(tracer, reasons), MOST_VALUES + 1))
+    for keys, other in _moved(tracer, base, reasons, asked[:MOST_VALUES]):
         found |= keys
         for place, field in _fields(base, other, merge_keys):
             made[f"{place}\0{field}"].update(dict.fromkeys(sorted(keys)))
     # What was taken out of the task can no longer be changed: it made what nothing else did.
-    gone = [reasons[key] for key in sorted(reasons.keys() - found)]
+    unmade = sorted(reasons.keys() - found) if len(asked) <= MOST_VALUES else ()
+    gone = [reasons[key] for key in unmade]
     objects = tuple(_explained(item, base, made, reasons, gone) for item in change.objects)
     return replace(change, objects=objects)
 
 
-def _moved(
-    tracer: Tracer, base: Rendered, reasons: Mapping[str, Because]
-) -> Iterator[tuple[set[str], Rendered]]:
-    """(changed parts of the spec that a value belongs to, the work with another value there)."""
+def _values(tracer: Tracer, reasons: Mapping[str, Because]) -> Iterator[tuple[Document, Leaf]]:
+    """The values of the work that may belong to a changed part."""
     heads = {_WRITTEN_AS.get(step, step) for key in reasons for step in key.split(".")}
     for document in tracer.documents():
         for leaf in leaves(document.data):
-            if leaf.path[0] not in heads:
-                continue
-            for other in _renderings(tracer, document, alternatives_of(document, leaf)):
-                keys = set(changed_fields(base.spec, other.spec)) & reasons.keys()
-                if keys:
-                    yield keys, other
-                break
+            if leaf.path[0] in heads:
+                yield document, leaf
+
+
+def _moved(
+    tracer: Tracer,
+    base: Rendered,
+    reasons: Mapping[str, Because],
+    values: Iterable[tuple[Document, Leaf]],
+) -> Iterator[tuple[set[str], Rendered]]:
+    """(changed parts of the spec that a value belongs to, the work with another value there)."""
+    for document, leaf in values:
+        for other in _renderings(tracer, document, alternatives_of(document, leaf)):
+            keys = set(changed_fields(base.spec, other.spec)) & reasons.keys()
+            if keys:
+                yield keys, other
+            break
 
 
 def _renderings(

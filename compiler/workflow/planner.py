@@ -26,7 +26,7 @@ from compiler.workflow.inputs import input_digests
 from compiler.workflow.joining import joining, plan_endings
 from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import World, look
-from compiler.workflow.policing import Placed, judged
+from compiler.workflow.policing import Placed, judged, without_forbidden
 from compiler.workflow.prepare import prepare
 from compiler.workflow.prices import priced
 from compiler.workflow.rendering import load_tasks
@@ -113,8 +113,9 @@ def plan(
             made = planner.rendered.get(change.address)
             if made is not None and change.action is not Action.DELETE:
                 change = priced(change, item, *made)
-                change = with_field_reasons(change, item, stack, environ or {})
-                placed.append(Placed(change, item, made[0]))
+                change = with_field_reasons(change, item, stack, environ or {}, planner.joins)
+                rows = [planner.rendered[other.address][0] for other in change.alternatives]
+                placed.append(Placed(change, item, made[0], alternatives=tuple(rows)))
             works.append(change)
     whole_set = not (paths or options.names or options.labels or options.only)
     if whole_set:
@@ -135,6 +136,8 @@ def plan(
     overridden = judged(placed, stack, diagnostics)
     world.close()
     diagnostics.raise_if_errors()
+    allowed = {change.address: change for change in without_forbidden(placed, stack)}
+    works = [allowed.get(change.address, change) for change in works]
     result = Plan(
         set=stack.set_name,
         stack=places.shown(stack.origin.document.source.path, stack),

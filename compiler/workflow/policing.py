@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from compiler.diagnostics import Diagnostic, Diagnostics, WrongUsage
 from compiler.model import Resources, Stack, TargetSpec, Task
@@ -13,16 +14,20 @@ from compiler.source import suggest
 from compiler.workflow.prepare import Prepared
 from compiler.workflow.prices import hourly_price
 
+if TYPE_CHECKING:
+    from compiler.planning.policy import WorkFacts
+
 
 @dataclass(frozen=True, slots=True)
 class Placed:
     """A work of a plan with the change that it makes and the row that was chosen for it;
-    `num_jobs` are the jobs of an array."""
+    `num_jobs` are the jobs of an array, `alternatives` the rows of the change's."""
 
     change: WorkChange
     prepared: Prepared
     row: Row
     num_jobs: int = 1
+    alternatives: tuple[Row, ...] = ()
 
     @property
     def candidates(self) -> tuple[tuple[Task, Resources], ...]:
@@ -94,7 +99,43 @@ def judged(
     )
 
 
-def _facts(item: Placed):
+def without_forbidden(placed: Sequence[Placed], stack: Stack) -> tuple[WorkChange, ...]:
+    """The changes, each with those of its alternatives that break no rule of the plan.
+
+    Any work may end on any of its alternatives, so that each is judged beside the most that
+    every other work may ask for. The candidate table says of what is left out why it is.
+    """
+    if not stack.policy or not any(item.alternatives for item in placed):
+        return tuple(item.change for item in placed)
+    from compiler.planning.policy import PlanFacts, plan_findings
+
+    most = [_facts(item) for item in placed]
+
+    def objections(works: Sequence[WorkFacts]) -> list[str]:
+        facts = PlanFacts(stack.set_name, tuple(item for item in works if item.tasks))
+        found = plan_findings(facts, stack, stack.let_pass)
+        return [item.diagnostic.message for item in found if item.rule not in stack.let_pass]
+
+    changes = []
+    for at, item in enumerate(placed):
+        kept, why = [], {}
+        for change, row in zip(item.change.alternatives, item.alternatives, strict=True):
+            facts = _facts(replace(item, change=change, row=row))
+            objected = objections([*most[:at], facts, *most[at + 1 :]])
+            if objected:
+                why[change.target] = f"left out by the policy: {'; '.join(objected)}"
+                continue
+            kept.append(change)
+            most[at] = most[at].or_more(facts)
+        table = tuple(
+            replace(entry, reason=why[entry.target]) if entry.target in why else entry
+            for entry in item.change.placement
+        )
+        changes.append(replace(item.change, alternatives=tuple(kept), placement=table))
+    return tuple(changes)
+
+
+def _facts(item: Placed) -> WorkFacts:
     from compiler.planning.policy import WorkFacts
     from compiler.planning.policy.of_candidates import accelerators_of
 

@@ -10,6 +10,7 @@ from compiler.model import Resources, Stack, TargetKind, TargetSpec
 from compiler.placement import Row
 from compiler.planning.cost import cost_of
 from compiler.planning.plan import WorkChange
+from compiler.planning.time_limits import time_limit
 from compiler.rendering.artifact import Artifact
 from compiler.workflow.prepare import Prepared
 
@@ -50,4 +51,5 @@ def priced(
     """The change with what its work costs where it is placed; volumes have no price here."""
     if prepared.work.volume is not None:
         return change
-    return replace(change, cost=cost_of(prepared.task, row.price, artifacts))
+    limit = time_limit(artifacts, in_turn=prepared.work.pipeline is not None)
+    return replace(change, cost=cost_of(prepared.task, row.price, limit))

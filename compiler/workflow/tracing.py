@@ -14,7 +14,7 @@ from compiler.planning import digests
 from compiler.planning.provenance import Leaf, leaves
 from compiler.rendering.artifact import Artifact
 from compiler.source import Document
-from compiler.targets.interface import Job
+from compiler.targets.interface import Job, JoinedGroup
 from compiler.targets.registry import target_of
 from compiler.workflow import compile as compiling
 from compiler.workflow.loading import find_devices
@@ -49,7 +49,7 @@ class Tracer:
     """One work on one target, for as many questions as there are.
 
     `keep_digests` leaves the digests of the work as they are, so that a line that only shows
-    one of them is nobody's.
+    one of them is nobody's; `joins` is the running group that the work joins.
     """
 
     prepared: Prepared
@@ -58,6 +58,7 @@ class Tracer:
     run: int
     environ: Mapping[str, str]
     keep_digests: bool = True
+    joins: JoinedGroup | None = None
 
     def as_it_is(self) -> Rendered | None:
         return self._rendered(self.prepared, self.stack)
@@ -130,7 +131,9 @@ class Tracer:
             )
             if placement.chosen is None:
                 return None
-            job = change(compiling.make_job(prepared, stack, placement.chosen, self.run))
+            job = change(
+                compiling.make_job(prepared, stack, placement.chosen, self.run, self.joins)
+            )
             artifacts = target_of(job.target.kind).render(job, said)
         except TriplaneError:
             return None

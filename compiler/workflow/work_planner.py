@@ -137,6 +137,7 @@ class WorkPlanner:
         reason = "the next candidate, if those before it refuse"
         decision = Decision(Action.CREATE, reason, run, frozenset((None,)))
         change = work_change(desired, None, decision, merge_keys_of(row.target))
+        self.rendered[change.address] = (row, desired.artifacts)
         return priced(replace(change, placement=()), prepared, row, desired.artifacts)
 
     def policy(self) -> Policy:

@@ -160,7 +160,10 @@ def test_a_name_that_changes_its_kind(was, state, now, policy, action, run, word
 
 
 REMOVALS = [
-    ("service", S.RUNNING, Policy(), Action.DELETE, "it is removed"),
+    ("service", S.RUNNING, Policy(), Action.REFUSED, "needs --replace-running"),
+    ("service", S.RUNNING, Policy(replace_running=True), Action.DELETE, "it is removed"),
+    ("service", S.PENDING, Policy(), Action.DELETE, "it is removed"),
+    ("service", S.UNKNOWN, Policy(), Action.UNKNOWN, "not known"),
     ("service", S.WRITTEN, Policy(), Action.DELETE, "its files are removed"),
     ("volume", S.RUNNING, Policy(replace_running=True), Action.NOOP, "kept with what it holds"),
     ("volume", S.RUNNING, DELETE, Action.DELETE, "deleted with what it holds"),

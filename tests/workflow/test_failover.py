@@ -243,3 +243,21 @@ def test_killed_at_every_point_exactly_one_run_remains(project, platforms, trace
             if words == ("apply", "plan.json"):
                 assert done.code == 0, (points[at], done.text)
                 assert runs(platforms) == ["eks/train.3"], points[at]
+
+
+def test_an_alternative_is_asked_of_the_plans_policy_too(project, platforms):
+    """Each may be where a work ends, so that all of them together must be within the limits."""
+    pricing = {"alpha": {"cpu": 1}, "beta": {"cpu": 1}, "eks": {"cpu": 2}, "us-east-1": {"cpu": 9}}
+    project.stack(targets=TARGETS, pricing=pricing, policy={"max_hourly_cost_per_plan": 6})
+    project.task("other")
+    works = {item["work"]: item for item in project.plan_json()["works"] if item["work"][0] != "_"}
+    found = {
+        name: [item["target"] for item in (work, *work["alternatives"])]
+        for name, work in works.items()
+    }
+    # 4 $/h on eks for the one leave 2 $/h for the other; us-east-1 is too dear for either.
+    assert found == {"other": ["alpha", "beta", "eks"], "train": ["alpha", "beta"]}
+    (why,) = [row["reason"] for row in works["train"]["placement"] if row["target"] == "eks"]
+    assert why == (
+        "left out by the policy: the plan starts work for 8.00 $/h, the policy allows 6.00 $/h"
+    )

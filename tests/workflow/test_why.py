@@ -4,6 +4,9 @@ import re
 
 import pytest
 
+from compiler.workflow import field_reasons
+from compiler.workflow.tracing import Tracer
+
 TRAIN = """\
 name: train
 num_nodes: 2
@@ -236,3 +239,25 @@ def test_what_was_taken_out_is_a_reason_too(rendered):
     assert all(
         [item["field"] for item in field["because"]] == ["envs.GREETING"] for field in fields
     )
+
+
+def test_of_too_many_changed_values_the_rest_stays_without_a_reason(rendered, monkeypatch):
+    def with_values(value: str) -> str:
+        envs = ", ".join(f'V{number}: "{value}"' for number in range(field_reasons.MOST_VALUES + 9))
+        return SERVE.replace('envs: {GREETING: "good morning"}\n', f"envs: {{{envs}}}\n")
+
+    rendered.write("tasks/serve.yaml", with_values("a"))
+    rendered.applied()
+    rendered.write("tasks/serve.yaml", with_values("b"))
+    asked = []
+    ask = Tracer.with_document
+    monkeypatch.setattr(
+        Tracer, "with_document", lambda self, *words: asked.append(words) or ask(self, *words)
+    )
+    serve = next(item for item in rendered.plan_json()["works"] if item["work"] == "serve")
+    assert len(asked) == field_reasons.MOST_VALUES
+    fields = [field for item in serve["objects"] for field in item.get("fields", ())]
+    named = {item["field"] for field in fields for item in field["because"]}
+    assert len(named) == field_reasons.MOST_VALUES
+    assert "envs.V0" in named
+    assert f"envs.V{field_reasons.MOST_VALUES + 8}" not in named

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from compiler.model import Resources, Task
 from compiler.planning.cost import Cost
@@ -29,6 +30,15 @@ class WorkFacts:
     accelerators: int
     cost: Cost | None
     artifacts: tuple[Artifact, ...] = ()
+
+    def or_more(self, other: WorkFacts) -> WorkFacts:
+        """The same work where it asks for more: as here or as on the other's target."""
+        costs = [item.cost.at_most for item in (self, other) if item.cost is not None]
+        dearest = max(
+            costs, key=lambda cost: math.inf if cost.hourly is None else cost.hourly, default=None
+        )
+        accelerators = max(self.accelerators, other.accelerators)
+        return replace(self, accelerators=accelerators, cost=dearest)
 
 
 @dataclass(frozen=True, slots=True)
