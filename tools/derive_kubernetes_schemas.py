@@ -59,6 +59,7 @@ KINDS = {
     # Kubernetes' own gangs: each of the first versions has another form
     "scheduling.k8s.io/v1alpha1": ("Workload",),
     "scheduling.k8s.io/v1alpha2": ("PodGroup",),
+    "scheduling.k8s.io/v1beta1": ("PodGroup",),
     "storage.k8s.io/v1": ("StorageClass",),
 }
 # What the server writes is no part of a manifest: `status` of an object, not of what has one.

@@ -12,7 +12,13 @@ from compiler.model import Deployer, Group, Pipeline, TargetSpec, names
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import kueue, metadata
 from compiler.targets.kubernetes.additions import Addition, combined
-from compiler.targets.kubernetes.gang import Gang, gang_of, uses_jobset
+from compiler.targets.kubernetes.gang import (
+    Gang,
+    gang_of,
+    gang_of_member,
+    gang_of_whole,
+    uses_jobset,
+)
 from compiler.targets.kubernetes.group_ending import (
     ending_faults,
     failure_policy,
@@ -80,7 +86,7 @@ def lower_whole(whole: Job, settings: Settings, diagnostics: Diagnostics) -> lis
     in_jobset = has_jobset(whole.target)
     diagnostics.extend(_faults(whole, in_jobset))
     service = member_names(whole, whole.members[0], in_jobset=in_jobset).service
-    gang = gang_of(whole, settings) if whole.group is not None else Gang()
+    gang = gang_of_whole(whole, settings)
     manifests = list(external_secret_manifests(_with_all_secrets(whole), settings))
     manifests.append(_service(whole, settings, service))
     manifests += gang.pods.manifests
@@ -123,15 +129,11 @@ def _lower_member(
 ) -> _Lowered | None:
     settings = settings_of(member)
     own = member_names(whole, member, in_jobset=in_jobset)
-    gang = of_whole
+    gang = gang_of_member(of_whole, whole, member, settings)
     more = Addition()
     if whole.group is not None:
-        # what the gang needs beside the pods is there once, for the whole
-        gang = replace(gang, pods=replace(gang.pods, manifests=()))
         lines = tuple(lines_of_group(whole, in_jobset=in_jobset))
         more = combined((hosts(member, settings, own.service), Addition(members=lines)))
-    else:
-        gang = gang_of(member, settings)
     ending = linger(whole, member, SCRIPT_FOLDER)
     scripts = linger_scripts(whole, member)
     added = combined((more, gang.pods, ending, Addition(scripts=scripts)))
@@ -158,8 +160,10 @@ def _jobset(
                 labels={
                     **metadata.custom(item.settings, "labels"),
                     **item.job.resources.labels,
+                    **item.gang.job_labels,
                     **metadata.own_labels(item.job),
                 },
+                annotations=item.gang.job_annotations,
                 after=members[-1].name if whole.pipeline is not None and members else None,
             )
         )
