@@ -75,6 +75,9 @@ names_argument = click.argument(
     "names", nargs=-1, metavar="[NAME]...", shell_complete=complete_works
 )
 name_argument = click.argument("name", shell_complete=complete_works)
+task_option = click.option(
+    "--task", metavar="TASK", help="In which task of a group; ranks are then those of that task."
+)
 lock_timeout_option = click.option(
     "--lock-timeout",
     type=click.FloatRange(min=0),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
 
 import pytest
@@ -116,7 +117,8 @@ run: |
 
 @pytest.fixture
 def project(new_project: Maker) -> Project:
-    return new_project(real=True, target={"jobset": "0.12"})
+    roles = ("plan", "apply", "exec")
+    return new_project(real=True, target={"jobset": "0.12"}, roles=roles)
 
 
 def _write(project: Project, name: str, text: str) -> None:
@@ -131,11 +133,38 @@ def _logs(project: Project, work: str) -> list[str]:
     return done.out.splitlines()
 
 
+def _who_is_entered(project: Project) -> None:
+    """Ranks are counted through the tasks, or are those of the task that is named."""
+    ask = ("--", "bash", "-c", 'echo "$SKYPILOT_NODE_RANK $HOSTNAME"')
+    begin = f"{project.name}-rl-1"
+    for words, rank, host in (
+        ((), 0, "learner-0-0"),
+        (("--rank", "1"), 1, "learner-0-1"),
+        (("--rank", "2"), 0, "server-0-0"),
+        (("--task", "server"), 0, "server-0-0"),
+        (("--task", "learner", "--rank", "1"), 1, "learner-0-1"),
+    ):
+        deadline = time.monotonic() + 120
+        while (done := _exec(project, "rl", *words, *ask)).returncode == 1:
+            assert time.monotonic() < deadline, done.stderr  # it has not begun yet
+            time.sleep(1)
+        assert done.stdout == f"{rank} {begin}-{host}\n", done.stderr
+    assert "not 3" in _exec(project, "rl", "--rank", "3", *ask).stderr
+    assert "its tasks are learner, server" in _exec(project, "rl", "--task", "x", *ask).stderr
+
+
+def _exec(project: Project, *words: str) -> subprocess.CompletedProcess[str]:
+    process = project.start("exec", *words)
+    out, err = process.communicate(timeout=60)
+    return subprocess.CompletedProcess((), process.returncode, out, err)
+
+
 def test_tasks_of_a_group_and_one_that_joins_find_each_other(project: Project):
     _write(project, "tasks/rl.yaml", GROUP)
     _write(project, "more/eval.yaml", EVAL)
     project.apply()
     project.until("rl", RunState.RUNNING, seconds=150)
+    _who_is_entered(project)
     project.apply("more/eval.yaml", "--group", "rl")
     failed = project.until("rl-eval", seconds=120)
     # What joined fails by itself and takes nobody with it.

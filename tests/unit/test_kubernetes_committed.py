@@ -101,6 +101,47 @@ def test_a_folder_that_is_not_what_was_committed_is_refused(repository, change):
     assert "not committed: work/" in said[2]
 
 
+def test_what_the_task_leaves_behind_may_be_as_it_likes(repository):
+    (repository / "work" / ".skyignore").write_text("scratch\n*.log\n")
+    (repository / "work" / "old.log").write_text("1\n")
+    _git(repository, "add", ".")
+    _git(repository, "commit", "-q", "-m", "more")
+    (repository / "work" / "scratch").mkdir()
+    (repository / "work" / "scratch" / "a").write_text("a")
+    (repository / "work" / "new.log").write_text("2\n")
+    (repository / "work" / "old.log").write_text("2\n")
+    assert committed(_tree(repository)).folder == "work"
+
+
+def test_what_was_deleted_here_alone_is_refused(repository):
+    (repository / "work" / "sub" / "run me.sh").unlink()
+    with pytest.raises(NotCommitted, match=r"run me\.sh"):
+        committed(_tree(repository))
+
+
+def test_a_clone_that_failed_is_made_again_in_the_same_pod(repository, tmp_path):
+    objects = rendered(_TASK, _GIT_STACK, trees=(_tree(repository),))
+    home, state = tmp_path / "home", tmp_path / "state"
+    home.mkdir()
+    state.mkdir()
+    text = objects["scripts.yaml"]["data"]["platform.sh"]
+    text = text.replace(_URL, str(tmp_path / "mirror")).replace("/triplane/state", str(state))
+    script = f'say() {{ echo "$*"; }}\n{text}\nk8s_place_files\n'
+    environment = {"HOME": str(home), "PATH": os.environ["PATH"]}
+
+    def start() -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            ["bash", "-c", script], env=environment, capture_output=True, text=True, check=False
+        )
+
+    done = start()
+    assert done.returncode != 0
+    assert "cannot get" in done.stdout
+    (tmp_path / "mirror").symlink_to(repository)
+    assert start().returncode == 0
+    assert (home / "sky_workdir" / "data.bin").stat().st_size == 700_000
+
+
 def test_a_folder_in_no_repository_is_refused(tmp_path):
     (tmp_path / "work").mkdir()
     (tmp_path / "work" / "a").write_text("a")

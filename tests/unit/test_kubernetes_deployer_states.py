@@ -178,6 +178,17 @@ def test_only_the_pods_of_the_present_attempt_count():
     assert current(pods, jobset(restarts=1)) == [pods[1]]
 
 
+def test_of_a_member_that_replaced_a_pod_the_last_one_counts():
+    def pod(member: str, rank: int, at: int) -> dict:
+        labels = {"jobset.sigs.k8s.io/replicatedjob-name": member, _RANK: str(rank)}
+        return {"metadata": {"labels": labels, "creationTimestamp": f"2026-01-01T00:00:0{at}Z"}}
+
+    pods = [pod("a", 0, 3), pod("a", 0, 1), pod("a", 1, 1), pod("b", 0, 2)]
+    found = current(pods, jobset())
+    assert len(found) == 3
+    assert pods[1] not in found
+
+
 def test_of_a_job_that_replaced_a_pod_the_last_one_counts():
     def pod(at: str) -> dict:
         return {"metadata": {"creationTimestamp": at, "ownerReferences": [{"uid": "u1"}]}}

@@ -159,6 +159,44 @@ def test_the_restricted_level_is_met_but_for_the_user():
     assert context["allowPrivilegeEscalation"] is False
 
 
+_HELPERS = """\
+run: x
+resources: {cpus: 2, memory: 0.125}
+file_mounts: {/data: "s3://bucket/data"}
+config:
+  kubernetes:
+    set_pod_resource_limits: %s
+    pod_config: {spec: {securityContext: {runAsNonRoot: true, runAsUser: 1000}}}
+"""
+
+
+def test_containers_beside_the_task_are_what_the_namespace_asks_for():
+    stack = STACK.replace("labels:", "pod_security: restricted, labels:")
+    (fetch,) = pod_of(rendered(_HELPERS % 2, stack))["initContainers"]
+    assert fetch["resources"] == {
+        "requests": {"cpu": "100m", "memory": "256Mi"},
+        "limits": {"cpu": "4", "memory": "256Mi"},
+    }
+    assert fetch["securityContext"]["allowPrivilegeEscalation"] is False
+    assert fetch["securityContext"]["capabilities"] == {"drop": ["ALL"]}
+    (fetch,) = pod_of(rendered(_HELPERS % "false"))["initContainers"]
+    assert "limits" not in fetch["resources"]
+    assert "securityContext" not in fetch
+
+
+def test_a_daemon_has_the_folder_that_its_rank_had_before():
+    config = "config: {kubernetes: {enable_docker: {mode: ALL, cache_volume: images}}}\n"
+    first, second = (rendered("run: x\n" + config, run=run) for run in (1, 2))
+    (mount,) = [
+        item for item in pod_of(first)["initContainers"][0]["volumeMounts"] if "subPathExpr" in item
+    ]
+    assert mount in pod_of(second)["initContainers"][0]["volumeMounts"]
+    assert mount["subPathExpr"] == "demo-train/$(TRIPLANE_RANK)"
+    env = {item["name"]: item for item in pod_of(first)["initContainers"][0]["env"]}
+    field = env["TRIPLANE_RANK"]["valueFrom"]["fieldRef"]["fieldPath"]
+    assert field == "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+
+
 class _Asked(http.server.BaseHTTPRequestHandler):
     seen: list[tuple[str, Mapping[str, str], bytes]]
     status = 200
@@ -198,9 +236,10 @@ def _probe(server: http.server.HTTPServer, probe: str, **secrets: str) -> int:
     job = make_job(task)
     assert job.task.service is not None
     made = probes(job.task, job.task.service.readiness_probe, server.server_port, "/scripts")
-    assert made.script is not None
     return subprocess.run(
-        ["bash", "-c", made.script], env={"PATH": "/usr/bin:/bin", **secrets}, check=False
+        ["bash", "-c", made.scripts["probe.sh"]],
+        env={"PATH": "/usr/bin:/bin", **secrets},
+        check=False,
     ).returncode
 
 
@@ -210,6 +249,13 @@ def test_a_secret_in_a_header_is_put_in_by_the_pod(server):
     (line, headers, _) = _Asked.seen[0]
     assert line == "GET /v1/models"
     assert headers["Authorization"] == "Bearer a&b 'c' $HOME"
+
+
+def test_a_secrets_value_is_no_text_to_look_for_secrets_in(server):
+    header = "'$A-$A_LONG ${A} $OTHER ${A_LONG}x'"
+    probe = f"  readiness_probe: {{path: /, headers: {{X-Key: {header}}}}}\n"
+    assert _probe(server, probe, A="$A_LONG", A_LONG="${A}") == 0
+    assert _Asked.seen[0][1]["X-Key"] == "$A_LONG-${A} $A_LONG $OTHER ${A}x"
 
 
 def test_a_body_is_posted_byte_for_byte(server):

@@ -15,7 +15,8 @@ from compiler.cli.commands.exec import run
 @options.stack_option
 @click.option("--run", "number", type=int, metavar="N", help="That run instead of the last.")
 @click.option("--rank", type=click.IntRange(0), default=0, show_default=True, help="On which rank.")
-def command(name, stack_path, number, rank) -> int:
+@options.task_option
+def command(name, stack_path, number, rank, task) -> int:
     """Open a shell beside the live run of NAME, in its environment and folder.
 
     \b
@@ -26,4 +27,4 @@ def command(name, stack_path, number, rank) -> int:
 
     if not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stdout)):
         raise click.UsageError("a shell needs a terminal; `triplane exec NAME -- COMMAND` does not")
-    return run(stack_path, name, SHELL, number=number, rank=rank, terminal=True)
+    return run(stack_path, name, SHELL, number=number, rank=rank, task=task, terminal=True)

@@ -14,6 +14,8 @@ from compiler.targets.kubernetes.manifest import Manifest
 from compiler.targets.kubernetes.places import Place
 
 Entries = tuple[Mapping[str, object], ...]
+# Seconds between a TERM and a KILL: time for a training loop to end its step and write.
+GRACE = 60
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -25,8 +27,7 @@ class Addition:
     `container` are other fields of the task's container and `spec` of the pod, `manifests`
     objects beside it. `links` are places that the launcher makes lead to what was mounted
     elsewhere; `waits_for` names the files of the state folder by which sidecars say that all is
-    written, before a rank may end. `members` are the hosts of the task's group, and `scripts`
-    other files of the script folder, by name.
+    written, before a rank may end. `scripts` are files of the script folder, by name.
     """
 
     labels: Mapping[str, str] = field(default_factory=dict)
@@ -46,8 +47,12 @@ class Addition:
     manifests: tuple[Manifest, ...] = ()
     links: tuple[Place, ...] = ()
     waits_for: tuple[str, ...] = ()
-    members: tuple[str, ...] = ()
     scripts: Mapping[str, str] = field(default_factory=dict)
+
+
+def variables(values: Mapping[str, str]) -> Entries:
+    """Entries of a container's `env`."""
+    return tuple({"name": name, "value": value} for name, value in values.items())
 
 
 NOTHING = Addition()

@@ -29,7 +29,6 @@ _FETCHED_VOLUME = "triplane-fetched"
 _REMOTES = {"s3": ":s3,provider=AWS,env_auth:", "gs": ":gcs,env_auth:"}
 _SCHEME_OF_STORE = {"S3": "s3", "GCS": "gs"}
 _CREDENTIALS = ("AWS_", "GOOGLE_", "RCLONE_")
-_REQUESTS = {"requests": {"cpu": "100m", "memory": "256Mi"}}
 _CACHE_LIMIT = "10G"
 _STREAMS = ["--vfs-read-chunk-streams", "16", "--vfs-read-chunk-size", "32M"]
 _CHUNKS = ["--vfs-read-chunk-streams", "0", "--vfs-read-chunk-size", "8M"]
@@ -102,7 +101,6 @@ def buckets(
                 "image": image,
                 "command": ["/bin/sh", f"{script_folder}/{FETCH}"],
                 **({"env": env} if env else {}),
-                "resources": _REQUESTS,
                 "volumeMounts": [scripts, fetched],
             }
         )
@@ -137,12 +135,12 @@ def buckets(
         mounts=tuple(mounts),
         links=tuple(links),
         waits_for=tuple(f"flushed-{item.index}" for item in mounted if item.cached),
+        scripts=_scripts(copies, bool(mounted), state_folder),
     )
 
 
-def bucket_scripts(task: Task, state_folder: str) -> Mapping[str, str]:
+def _scripts(copies: list[tuple[Place, str]], mounts: bool, state_folder: str) -> dict[str, str]:
     """The texts that the containers run."""
-    copies, mounted = list(_copies(task)), list(_mounted(task))
     texts = {}
     if copies:
         items = [
@@ -150,7 +148,7 @@ def bucket_scripts(task: Task, state_folder: str) -> Mapping[str, str]:
             for index, (_, url) in enumerate(copies)
         ]
         texts[FETCH] = render("k8s/fetch.sh.j2", {"items": items, "folder": _FETCHED})
-    if mounted:
+    if mounts:
         texts[MOUNT] = render("k8s/mount.sh.j2", {"state_folder": state_folder})
     return texts
 
@@ -172,7 +170,6 @@ def _sidecar(
         "command": ["/bin/sh", f"{script_folder}/{MOUNT}"],
         "args": [mode, flushed, bucket.remote, folder, *bucket.flags],
         **({"env": env} if env else {}),
-        "resources": _REQUESTS,
         # FUSE, and a mount that the task's container sees
         "securityContext": {"privileged": True},
         # the task starts once its bucket is there

@@ -38,12 +38,18 @@ def committed(tree: FileTree) -> Committed:
     commit = _git(place, "rev-parse", "HEAD").strip()
     folder = local.relative_to(top).as_posix()
     folder = "" if folder == "." else folder
-    changed = _git(top, "status", "--porcelain", "--no-renames", "-z", "--", folder or ".")
-    names = [entry[3:] for entry in changed.split("\0") if entry]
+    changed = _git(
+        top,
+        *("status", "--porcelain", "--no-renames", "--untracked-files=no", "-z"),
+        *("--", folder or "."),
+    )
+    entries = [(entry[:2], entry[3:]) for entry in changed.split("\0") if entry]
     known = set(_git(top, "ls-tree", "-r", "-z", "--name-only", "HEAD", folder or ".").split("\0"))
     prefix = f"{folder}/" if folder else ""
-    for name in tree.files:
-        path = f"{prefix}{name}" if name else folder
+    wanted = {f"{prefix}{name}" if name else folder: name for name in tree.files}
+    # what the tree leaves out may have changed, but what was deleted here is there in a clone
+    names = [path for state, path in entries if path in wanted or "D" in state]
+    for path, name in wanted.items():
         if path not in known and not (local / name).is_dir():
             names.append(path)
     if names:

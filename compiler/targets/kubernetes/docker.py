@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from compiler.model import names
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.settings import Settings
-from compiler.targets.kubernetes.volumes import claim_name
+from compiler.targets.kubernetes.volumes import FS_GROUP, claim_name
 
 _DAEMON_IMAGE = "docker.io/library/docker:29-dind"
 _BUILDER_IMAGE = "docker.io/moby/buildkit:v0.28.0-rootless"
@@ -20,6 +21,10 @@ _BUILDER_FOLDER = "/run/user/1000/buildkit"
 _BUILDER_USER = 1000
 _CACHE = "triplane-docker-cache"
 _SOCKET = "triplane-docker-socket"
+_WHO = "TRIPLANE_RANK"
+_RANK = "metadata.annotations['batch.kubernetes.io/job-completion-index']"
+# Seconds: it may have to wait for another one that has its folder.
+_STARTS_WITHIN = 600
 
 
 def docker(job: Job, settings: Settings) -> Addition:
@@ -40,13 +45,22 @@ def docker(job: Job, settings: Settings) -> Addition:
         volumes.append({"name": _CACHE, "emptyDir": {}})
     else:
         volumes.append({"name": _CACHE, "persistentVolumeClaim": {"claimName": claim}})
-        # pods share the claim, and no two daemons one folder
-        cache_mount["subPathExpr"] = "$(POD_NAME)"
+        # pods share the claim, and no two daemons one folder: a rank has that of the run before
+        own = names.cut(f"{job.stack.set_name}-{job.work}", names.DNS_LABEL_LIMIT)
+        cache_mount["subPathExpr"] = f"{own}/$({_WHO})"
+    asked = ["buildctl", "--addr", socket, "debug", "workers"] if build else _docker(socket)
     sidecar: dict[str, object] = {
         "name": "buildkitd" if build else "dind",
         "image": _BUILDER_IMAGE if build else _DAEMON_IMAGE,
         "restartPolicy": "Always",
-        "env": [{"name": "POD_NAME", "valueFrom": {"fieldRef": {"fieldPath": "metadata.name"}}}],
+        "env": [{"name": _WHO, "valueFrom": {"fieldRef": {"fieldPath": _who(job)}}}],
+        # the task starts once somebody answers
+        "startupProbe": {
+            "exec": {"command": asked},
+            "periodSeconds": 1,
+            "timeoutSeconds": 5,
+            "failureThreshold": _STARTS_WITHIN,
+        },
         "volumeMounts": [{"name": _SOCKET, "mountPath": folder}, cache_mount],
     }
     if build:
@@ -67,7 +81,18 @@ def docker(job: Job, settings: Settings) -> Addition:
         init_containers=(sidecar,),
         volumes=tuple(volumes),
         mounts=({"name": _SOCKET, "mountPath": folder},),
+        # the builder is not root, and writes into the claim
+        spec={"securityContext": dict(FS_GROUP)} if build else {},
     )
+
+
+def _docker(socket: str) -> list[str]:
+    return ["docker", f"--host={socket}", "version"]
+
+
+def _who(job: Job) -> str:
+    """What tells the pods of a task apart: the rank; a replica of a service has a name alone."""
+    return _RANK if job.ends else "metadata.name"
 
 
 def docker_mode(value: object) -> str | None:

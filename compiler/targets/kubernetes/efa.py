@@ -12,8 +12,6 @@ from functools import lru_cache
 from compiler.catalog.aws import InstanceType, accelerated, instance_type
 from compiler.model import Accelerator
 
-RESOURCE = "vpc.amazonaws.com/efa"
-
 
 def efa_count(accelerator: Accelerator | None, type_name: str | None) -> int | None:
     """Interfaces of one pod, at least 1; None where no type is known that has any."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from compiler.targets.kubernetes.additions import Addition, Entries
+from compiler.targets.kubernetes.additions import Addition, variables
 from compiler.targets.kubernetes.gke_fabrics import GKE_FABRICS
 
 MULTUS = "k8s.v1.cni.cncf.io/networks"
@@ -39,7 +39,6 @@ class Wanted:
     """What a fabric is asked for: `devices` of a pod, `efa` interfaces, the stack's `rdma`
     section and the amount of huge pages (None: none)."""
 
-    accelerator: str | None
     devices: int
     efa: int | None
     rdma: Mapping[str, object]
@@ -47,11 +46,6 @@ class Wanted:
 
 
 Fabric = Callable[[Wanted], Addition]
-
-
-def variables(values: Mapping[str, str]) -> Entries:
-    """Entries of a container's `env`."""
-    return tuple({"name": name, "value": value} for name, value in values.items())
 
 
 def _efa(wanted: Wanted) -> Addition:

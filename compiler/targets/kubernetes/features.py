@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from compiler.diagnostics import Diagnostics
 from compiler.targets.interface import Job
-from compiler.targets.kubernetes.accelerators import Selection
 from compiler.targets.kubernetes.additions import Addition, combined
 from compiler.targets.kubernetes.buckets import buckets
 from compiler.targets.kubernetes.docker import docker
@@ -18,6 +17,7 @@ from compiler.targets.kubernetes.metrics import metrics
 from compiler.targets.kubernetes.network import network
 from compiler.targets.kubernetes.pod import SCRIPT_FOLDER, STATE_FOLDER
 from compiler.targets.kubernetes.secrets import SecretUse
+from compiler.targets.kubernetes.serving import replica_probes
 from compiler.targets.kubernetes.settings import Settings
 from compiler.targets.kubernetes.spot import capacity
 from compiler.targets.kubernetes.volumes import pod_volumes
@@ -27,7 +27,6 @@ def additions_of(
     job: Job,
     settings: Settings,
     names: Names,
-    selection: Selection | None,
     secrets: Sequence[SecretUse],
     diagnostics: Diagnostics,
 ) -> Addition:
@@ -37,10 +36,11 @@ def additions_of(
             capacity(job, settings),
             queued_pods(job, settings),
             network(job, settings, names, diagnostics),
-            hooks(job.task, SCRIPT_FOLDER),
+            hooks(job.task, SCRIPT_FOLDER, STATE_FOLDER),
+            replica_probes(job, SCRIPT_FOLDER),
             docker(job, settings),
             ports(job, settings, names),
-            metrics(job, settings),
+            metrics(job, settings, names),
             pod_volumes(job, settings, diagnostics),
             buckets(job, secrets, SCRIPT_FOLDER, STATE_FOLDER),
         )

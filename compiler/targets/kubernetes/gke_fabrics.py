@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 
-from compiler.targets.kubernetes.additions import Addition, Entries
+from compiler.targets.kubernetes.additions import Addition, variables
 
 DEVICES = 8
 _LIBRARIES = "/home/kubernetes/bin/nvidia"
@@ -107,10 +107,6 @@ def _mount(name: str, path: str) -> dict[str, object]:
     return {"name": f"triplane-{name}", "mountPath": path}
 
 
-def _env(values: Mapping[str, str]) -> Entries:
-    return tuple({"name": name, "value": value} for name, value in values.items())
-
-
 def _daemon(
     name: str,
     image: str,
@@ -153,7 +149,7 @@ def _tcpx() -> Addition:
             **_interfaces([(f"eth{index}", f"vpc{index}") for index in range(1, 5)]),
             **_devices_for("tcpx-daemon"),
         },
-        env=_env(_TCPX_ENV),
+        env=variables(_TCPX_ENV),
         init_containers=(daemon,),
         volumes=(
             _host("libraries", f"{_LIBRARIES}/lib64"),
@@ -187,7 +183,7 @@ def _tcpxo() -> Addition:
             **_interfaces([(f"eth{index}", f"vpc{index}") for index in range(1, 9)]),
             **_devices_for("tcpxo-daemon", "/dev/dmabuf_import_helper"),
         },
-        env=_env(_TCPXO_ENV),
+        env=variables(_TCPXO_ENV),
         init_containers=(daemon,),
         volumes=(
             _host("libraries", f"{_LIBRARIES}/lib64"),
@@ -206,7 +202,7 @@ def _rdma(tuner: str) -> Addition:
     networks = [("eth1", "gvnic-1"), *((f"eth{index + 2}", f"rdma-{index}") for index in range(8))]
     return Addition(
         annotations=_interfaces(networks),
-        env=_env(_rdma_env(tuner)),
+        env=variables(_rdma_env(tuner)),
         volumes=(_host("libraries", _LIBRARIES), _host("gib", "/home/kubernetes/bin/gib")),
         mounts=(_mount("libraries", "/usr/local/nvidia"), _mount("gib", "/usr/local/gib")),
     )

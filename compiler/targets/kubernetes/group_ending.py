@@ -14,18 +14,16 @@ from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.codes import kubernetes_groups as codes
 from compiler.rendering.environment import render
 from compiler.targets.interface import Job
-from compiler.targets.kubernetes.additions import Addition
+from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.group_names import host, member_names, replicated_name
 from compiler.targets.kubernetes.hooks import FILE as HOOKS
-from compiler.targets.kubernetes.hooks import hooks
-from compiler.targets.kubernetes.recovery import Recovery, recovers, recovery_of
+from compiler.targets.kubernetes.hooks import grace, hook_calls
+from compiler.targets.kubernetes.recovery import BY_RULE, Recovery, recovers, recovery_of
 
 LINGER = "linger.sh"
 STAYS = "stays"
-_GRACE = 60
 # Seconds that name servers may take to forget who ended, and for which who is stopped stays.
 _SETTLE, _STAY = 12, 20
-_BY_RULE = "PodFailurePolicy"
 _GATE = "RestartJob"
 
 
@@ -56,7 +54,7 @@ def failure_policy(whole: Job) -> dict[str, object]:
                 "name": _rule(name, "recoverable"),
                 "action": f"{restart}AndIgnoreMaxRestarts",
                 "targetReplicatedJobs": [name],
-                "onJobFailureReasons": [_BY_RULE],
+                "onJobFailureReasons": [BY_RULE],
             }
         )
         if wanted.max_restarts_on_errors:
@@ -97,35 +95,33 @@ def delay_of(whole: Job, member: Job) -> int:
 
 
 def linger(whole: Job, member: Job, script_folder: str) -> Addition:
-    """The time that an auxiliary task is given to end in, before hooks of its own."""
-    delay = delay_of(whole, member)
-    if not delay:
-        return Addition()
-    command = ["/bin/bash", f"{script_folder}/{LINGER}"]
-    grace = delay + _GRACE
-    own = hooks(member.task, script_folder).spec.get("terminationGracePeriodSeconds")
-    if isinstance(own, int):
-        both = f"/bin/bash {script_folder}/{LINGER}; exec /bin/bash {script_folder}/{HOOKS}"
-        command, grace = ["/bin/bash", "-c", both], delay + own
-    return Addition(
-        container={"lifecycle": {"preStop": {"exec": {"command": command}}}},
-        spec={"terminationGracePeriodSeconds": grace},
-    )
+    """The time that an auxiliary task is given to end in, before hooks of its own.
 
-
-def linger_scripts(whole: Job, member: Job) -> dict[str, str]:
-    """`linger.sh` of an auxiliary task: it waits only where the primary tasks are gone, as after
-    success. These have `stays`, the seconds for which they stay where they are stopped."""
+    Its `linger.sh` waits only where the primary tasks are gone, as after success. These have
+    `stays`, the seconds for which they stay where they are stopped.
+    """
     delay = delay_of(whole, member)
     if not delay:
         lingers = any(delay_of(whole, other) for other in whole.members)
-        return {STAYS: f"{_STAY}\n"} if lingers and member in primaries(whole) else {}
+        stays = lingers and member in primaries(whole)
+        return Addition(scripts={STAYS: f"{_STAY}\n"}) if stays else NOTHING
+    command = ["/bin/bash", f"{script_folder}/{LINGER}"]
+    if hook_calls(member.task):
+        both = f"/bin/bash {script_folder}/{LINGER}; exec /bin/bash {script_folder}/{HOOKS}"
+        command = ["/bin/bash", "-c", both]
+    return Addition(
+        container={"lifecycle": {"preStop": {"exec": {"command": command}}}},
+        spec={"terminationGracePeriodSeconds": delay + grace(member.task)},
+        scripts={LINGER: _linger_script(whole, delay)},
+    )
+
+
+def _linger_script(whole: Job, delay: int) -> str:
     hosts = []
     for primary in primaries(whole):
         names = member_names(whole, primary, in_jobset=True)
         hosts += [host(names.job, rank, names.service) for rank in range(primary.task.num_nodes)]
-    body = {"hosts": hosts, "delay": delay, "settle": _SETTLE}
-    return {LINGER: render("k8s/linger.sh.j2", body)}
+    return render("k8s/linger.sh.j2", {"hosts": hosts, "delay": delay, "settle": _SETTLE})
 
 
 def ending_faults(whole: Job) -> Iterator[Diagnostic]:

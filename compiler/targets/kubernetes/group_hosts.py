@@ -8,8 +8,10 @@ to date, as addresses change when a task is started again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 
+from compiler.resources import data_folder
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes.additions import Addition
 from compiler.targets.kubernetes.group_names import (
@@ -20,46 +22,46 @@ from compiler.targets.kubernetes.group_names import (
 )
 from compiler.targets.kubernetes.jobset import child_name
 from compiler.targets.kubernetes.pod_config import CONTAINER
-from compiler.targets.kubernetes.pod_security import RESTRICTED, RESTRICTED_CONTEXT
 from compiler.targets.kubernetes.requests import cpu_quantity, memory_quantity, node_request
 from compiler.targets.kubernetes.settings import Settings
 
-FILE = "members"
+# The hosts of the group, a line for each with its name there and what DNS calls it, and what
+# keeps /etc/hosts by them.
+MEMBERS, HOSTS = "members", "hosts.sh"
 GROUP_LABEL = "triplane.dev/group"
 _FOLDER = "/triplane/hosts"
 _VOLUME = "triplane-hosts"
 _COPY = f"cp /etc/hosts {_FOLDER}/hosts && chmod 666 {_FOLDER}/hosts"
 
 
-def hosts(job: Job, settings: Settings, service: str) -> Addition:
-    """What the pods of a task in a group need for an /etc/hosts of their own. `service` is the
-    group's, whose label they carry: by it the others find who joined later."""
+def hosts(job: Job, settings: Settings, service: str, lines: Iterable[str]) -> Addition:
+    """What the pods of a task in a group need for an /etc/hosts of their own: of `lines`. `service`
+    is the group's, whose label they carry: by it the others find who joined later."""
     image = job.resources.image
     request = node_request(job.resources)
     amounts = {"cpu": cpu_quantity(request.cpus), "memory": memory_quantity(request.memory)}
-    resources: dict[str, object] = {"requests": amounts}
-    if settings.limits is not None:
-        resources["limits"] = {
-            "cpu": cpu_quantity(request.cpus * settings.limits),
-            "memory": memory_quantity(request.memory * settings.limits),
-        }
     copying: dict[str, object] = {
         "name": _VOLUME,
         "image": image.docker if image and image.docker else settings.default_image,
         "command": ["/bin/bash", "-c", _COPY],
         # a CUDA image would get all devices of the node
         "env": [{"name": "NVIDIA_VISIBLE_DEVICES", "value": "none"}],
-        "resources": resources,
+        # no more than the task's own, which comes after it
+        "resources": {"requests": amounts},
         "volumeMounts": [{"name": _VOLUME, "mountPath": _FOLDER}],
     }
-    if job.target.options.get("pod_security") == RESTRICTED:
-        copying["securityContext"] = dict(RESTRICTED_CONTEXT)
     return Addition(
         labels={GROUP_LABEL: service},
         init_containers=(copying,),
         volumes=({"name": _VOLUME, "emptyDir": {}},),
         mounts=({"name": _VOLUME, "mountPath": "/etc/hosts", "subPath": "hosts"},),
+        scripts={MEMBERS: "".join(f"{line}\n" for line in lines), HOSTS: _keeper()},
     )
+
+
+@cache
+def _keeper() -> str:
+    return (data_folder("templates") / "k8s" / HOSTS).read_text(encoding="utf-8")
 
 
 def with_hosts_of_image(template: dict[str, object]) -> dict[str, object]:

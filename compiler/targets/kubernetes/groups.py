@@ -11,7 +11,7 @@ from compiler.diagnostics.codes import kubernetes_groups as codes
 from compiler.model import Deployer, Group, Pipeline, TargetSpec, names
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import kueue, metadata
-from compiler.targets.kubernetes.additions import Addition, combined
+from compiler.targets.kubernetes.additions import NOTHING, combined
 from compiler.targets.kubernetes.gang import (
     Gang,
     gang_of,
@@ -23,7 +23,6 @@ from compiler.targets.kubernetes.group_ending import (
     ending_faults,
     failure_policy,
     linger,
-    linger_scripts,
     member_recovery,
     success_policy,
 )
@@ -116,7 +115,7 @@ def lower_joined(job: Job, settings: Settings, diagnostics: Diagnostics) -> list
     own = replace(metadata.names_of(job, uses_jobset(job)), service=service)
     diagnostics.extend(metadata.too_long(job, own))
     lines = lines_of_joined(job, own.job, service)
-    more = combined((hosts(job, settings, service), Addition(members=tuple(lines))))
+    more = hosts(job, settings, service, lines)
     gang = gang_of(job, settings)
     parts = parts_of(job, settings, own, combined((more, gang.pods)), diagnostics)
     if parts is None:
@@ -130,13 +129,12 @@ def _lower_member(
     settings = settings_of(member)
     own = member_names(whole, member, in_jobset=in_jobset)
     gang = gang_of_member(of_whole, whole, member, settings)
-    more = Addition()
+    more = NOTHING
     if whole.group is not None:
-        lines = tuple(lines_of_group(whole, in_jobset=in_jobset))
-        more = combined((hosts(member, settings, own.service), Addition(members=lines)))
+        lines = lines_of_group(whole, in_jobset=in_jobset)
+        more = hosts(member, settings, own.service, lines)
     ending = linger(whole, member, SCRIPT_FOLDER)
-    scripts = linger_scripts(whole, member)
-    added = combined((more, gang.pods, ending, Addition(scripts=scripts)))
+    added = combined((more, gang.pods, ending))
     parts = parts_of(member, settings, own, added, diagnostics)
     return None if parts is None else _Lowered(member, settings, gang, parts)
 
@@ -182,7 +180,6 @@ def _jobset(
     body = jobset_body(
         meta,
         members,
-        subdomain=lowered[0].parts.pod.names.service,
         failure_policy=failure_policy(whole),
         success_policy=success_policy(whole),
         ttl=settings.ttl,

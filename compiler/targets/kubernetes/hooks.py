@@ -11,12 +11,11 @@ from collections.abc import Mapping
 
 from compiler.model import Hook, Task
 from compiler.rendering.environment import render
-from compiler.targets.kubernetes.additions import NOTHING, Addition
+from compiler.targets.kubernetes.additions import GRACE, NOTHING, Addition
 
 FILE = "hooks.sh"
 _EVENTS = ("preemption", "down")
 _LONGEST = 600
-_GRACE = 60
 
 
 def hook_calls(task: Task) -> list[tuple[int, str, Hook]]:
@@ -29,11 +28,8 @@ def hook_calls(task: Task) -> list[tuple[int, str, Hook]]:
     return calls
 
 
-def hook_scripts(task: Task, state_folder: str) -> Mapping[str, str]:
+def _scripts(calls: list[tuple[int, str, Hook]], state_folder: str) -> Mapping[str, str]:
     """`hooks.sh`, and the texts that it has the launcher's prologue run as a phase."""
-    calls = hook_calls(task)
-    if not calls:
-        return {}
     texts = {f"hook-{number}.sh": hook.run for number, _, hook in calls}
     body = {
         "calls": [
@@ -45,14 +41,20 @@ def hook_scripts(task: Task, state_folder: str) -> Mapping[str, str]:
     return {FILE: render("k8s/hooks.sh.j2", body), **texts}
 
 
-def hooks(task: Task, script_folder: str) -> Addition:
-    """The time that a pod is given to end in: the hooks', as far as the dialect goes, and ours."""
+def grace(task: Task) -> int:
+    """Seconds that a pod is given to end in, its hooks included."""
+    return min(_LONGEST, sum(hook.timeout for _, _, hook in hook_calls(task))) + GRACE
+
+
+def hooks(task: Task, script_folder: str, state_folder: str) -> Addition:
+    """The scripts, and the time that a pod is given to end in: the hooks', as far as the dialect
+    goes, and ours."""
     calls = hook_calls(task)
     if not calls:
         return NOTHING
-    seconds = min(_LONGEST, sum(hook.timeout for _, _, hook in calls))
     command = ["/bin/bash", f"{script_folder}/{FILE}"]
     return Addition(
         container={"lifecycle": {"preStop": {"exec": {"command": command}}}},
-        spec={"terminationGracePeriodSeconds": seconds + _GRACE},
+        spec={"terminationGracePeriodSeconds": grace(task)},
+        scripts=_scripts(calls, state_folder),
     )

@@ -23,39 +23,31 @@ class Member:
 
     name: str
     spec: Mapping[str, object]
-    replicas: int = 1
     labels: Mapping[str, str] = field(default_factory=dict)
     annotations: Mapping[str, str] = field(default_factory=dict)
     after: str | None = None
 
 
-def child_name(jobset: str, member: str, index: int = 0) -> str:
+def child_name(jobset: str, member: str) -> str:
     """The name of a child Job: what its pods carry as `batch.kubernetes.io/job-name`."""
-    return f"{jobset}-{member}-{index}"
+    return f"{jobset}-{member}-0"
 
 
-def longest_pod_name(jobset: str, member: str, pods: int, replicas: int = 1) -> str:
+def longest_pod_name(jobset: str, member: str, pods: int) -> str:
     """The longest name that JobSet's webhook checks against 63 characters."""
-    return f"{child_name(jobset, member, replicas - 1)}-{pods - 1}{_POD_SUFFIX}"
+    return f"{child_name(jobset, member)}-{pods - 1}{_POD_SUFFIX}"
 
 
 def jobset_body(
     metadata: Mapping[str, object],
     members: Sequence[Member],
     *,
-    subdomain: str | None = None,
     failure_policy: Mapping[str, object] | None = None,
     success_policy: Mapping[str, object] | None = None,
     ttl: int | None = None,
 ) -> dict[str, object]:
-    """The JobSet as plain data.
-
-    `subdomain` is that of a Service which is rendered beside it: JobSet then makes none of
-    its own. None leaves the network to JobSet.
-    """
-    spec: dict[str, object] = {}
-    if subdomain is not None:
-        spec["network"] = {"enableDNSHostnames": False}
+    """The JobSet as plain data; the Service of its hosts is rendered beside it."""
+    spec: dict[str, object] = {"network": {"enableDNSHostnames": False}}
     if failure_policy:
         spec["failurePolicy"] = dict(failure_policy)
     if success_policy:
@@ -80,7 +72,7 @@ def _replicated(member: Member) -> dict[str, object]:
     }
     if meta:
         template["metadata"] = meta
-    body: dict[str, object] = {"name": member.name, "replicas": member.replicas}
+    body: dict[str, object] = {"name": member.name, "replicas": 1}
     if member.after is not None:
         body["dependsOn"] = [{"name": member.after, "status": "Complete"}]
     return {**body, "template": template}

@@ -79,7 +79,7 @@ def parts_of(
         return None
     secrets = secret_uses(job, names.secrets, diagnostics)
     selection = selection_of(job, settings, diagnostics)
-    added = combined((additions_of(job, settings, names, selection, secrets, diagnostics), more))
+    added = combined((additions_of(job, settings, names, secrets, diagnostics), more))
     brought = brought_files(job, diagnostics)
     texts, files = scripts(job, settings, names, secrets, added, brought), brought.packed
     if not job.ends:

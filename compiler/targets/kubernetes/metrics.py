@@ -10,6 +10,7 @@ from compiler.targets.kubernetes import metadata
 from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.exposure import port_numbers
 from compiler.targets.kubernetes.manifest import Manifest
+from compiler.targets.kubernetes.metadata import Names
 from compiler.targets.kubernetes.settings import Settings
 
 
@@ -21,7 +22,7 @@ def scraped(target: TargetSpec) -> str:
     return str(option or "none")
 
 
-def metrics(job: Job, settings: Settings) -> Addition:
+def metrics(job: Job, settings: Settings, names: Names) -> Addition:
     """Annotations that name the first port, or a PodMonitor for all of them; nothing for a task
     without ports."""
     numbers = port_numbers(job.resources.ports)
@@ -34,8 +35,13 @@ def metrics(job: Job, settings: Settings) -> Addition:
         return Addition(
             annotations={"prometheus.io/scrape": "true", "prometheus.io/port": str(numbers[0])}
         )
+    # of this run alone: another has a monitor of its own
     own = metadata.own_labels(job)
-    labels = {key: own[key] for key in (metadata.SET_LABEL, metadata.WORK_LABEL)}
+    labels = {
+        key: own[key] for key in (metadata.SET_LABEL, metadata.WORK_LABEL, metadata.RUN_LABEL)
+    }
+    if job.ends:
+        labels[metadata.JOB_NAME] = names.job
     body: dict[str, object] = {
         "apiVersion": "monitoring.coreos.com/v1",
         "kind": "PodMonitor",
@@ -45,4 +51,8 @@ def metrics(job: Job, settings: Settings) -> Addition:
             "podMetricsEndpoints": [{"portNumber": number} for number in numbers],
         },
     }
-    return Addition(manifests=(Manifest("pod-monitor.yaml", "object.yaml.j2", body),))
+    return Addition(
+        # a port that no container declares is never asked
+        container={"ports": [{"containerPort": number} for number in numbers]},
+        manifests=(Manifest("pod-monitor.yaml", "object.yaml.j2", body),),
+    )

@@ -91,7 +91,6 @@ def network(job: Job, settings: Settings, names: Names, diagnostics: Diagnostics
         return NOTHING
     accelerator = resources.accelerator
     wanted = Wanted(
-        accelerator=accelerator.name if accelerator else None,
         devices=math.ceil(accelerator.count) if accelerator else 0,
         efa=efa_count(accelerator, resources.instance_type) if fabric == "efa" else None,
         rdma=settings.rdma,

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import metadata, placement
 from compiler.targets.kubernetes.accelerators import Selection
-from compiler.targets.kubernetes.additions import Addition
+from compiler.targets.kubernetes.additions import GRACE, Addition
+from compiler.targets.kubernetes.helpers import helper
 from compiler.targets.kubernetes.metadata import Names
 from compiler.targets.kubernetes.pod_config import CONTAINER
 from compiler.targets.kubernetes.pod_security import RESTRICTED, RESTRICTED_CONTEXT
@@ -17,15 +18,12 @@ from compiler.targets.kubernetes.requests import (
     memory_quantity,
 )
 from compiler.targets.kubernetes.secrets import SecretUse
-from compiler.targets.kubernetes.serving import replica_probes
 from compiler.targets.kubernetes.settings import Settings
 
 SCRIPT_FOLDER = "/triplane/scripts"
 FILES_FOLDER = "/triplane/files"
 STATE_FOLDER = "/triplane/state"
 _SHARED_MEMORY = "/dev/shm"
-# Between a TERM and a KILL: time for a training loop to end its step and write.
-_GRACE = 60
 # Setup may take any time: the highest number of failures that a probe can allow.
 _NEVER = 2**31 - 1
 
@@ -69,7 +67,7 @@ def _pod_spec(what: PodInput) -> dict[str, object]:
     job, settings, selection, added = what.job, what.settings, what.selection, what.added
     spec: dict[str, object] = {
         "restartPolicy": "Never" if job.ends else "Always",
-        "terminationGracePeriodSeconds": _GRACE,
+        "terminationGracePeriodSeconds": GRACE,
         # a namespace with many runs has many services: not a variable for each of them
         "enableServiceLinks": False,
     }
@@ -94,7 +92,10 @@ def _pod_spec(what: PodInput) -> dict[str, object]:
         spec["tolerations"] = [dict(item) for item in tolerations]
     volumes, mounts = _volumes(what)
     if added.init_containers:
-        spec["initContainers"] = [dict(item) for item in added.init_containers]
+        spec["initContainers"] = [
+            helper(item, what.request, settings.limits, restricted=_is_restricted(what))
+            for item in added.init_containers
+        ]
     spec["containers"] = [_container(what, mounts)]
     spec["volumes"] = volumes
     return {**spec, **added.spec}
@@ -110,8 +111,6 @@ def _container(what: PodInput, mounts: list[dict]) -> dict[str, object]:
         "resources": _resources(what),
         "volumeMounts": mounts,
     }
-    if what.job.task.service is not None:
-        container.update(replica_probes(what.job, SCRIPT_FOLDER).container)
     if what.job.task.num_nodes > 1:
         # started, and so ready, means: setup is done (peers.sh has the barrier). Nothing asks again
         # while the task runs: no probe disturbs it, and a starved node unmakes no barrier.
@@ -126,10 +125,14 @@ def _container(what: PodInput, mounts: list[dict]) -> dict[str, object]:
     return {**container, **what.added.container}
 
 
+def _is_restricted(what: PodInput) -> bool:
+    return what.job.target.options.get("pod_security") == RESTRICTED
+
+
 def _security(what: PodInput) -> dict[str, object]:
     added = what.added
     context: dict[str, object] = {}
-    if what.job.target.options.get("pod_security") == RESTRICTED:
+    if _is_restricted(what):
         context.update(RESTRICTED_CONTEXT)
     if added.capabilities:
         context["capabilities"] = {"add": list(added.capabilities)}

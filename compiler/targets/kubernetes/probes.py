@@ -8,31 +8,35 @@ from __future__ import annotations
 
 import json
 import math
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from compiler.model import Task
 from compiler.model.service import ReadinessProbe
 from compiler.rendering.environment import render
+from compiler.targets.kubernetes.additions import Addition
 
 FILE = "probe.sh"
 # Seconds of failing probes after which a replica is started again, where the task says nothing.
 _FAILING = 180
+_NAME = re.compile(r"\$(?:\{([A-Za-z_][A-Za-z0-9_]*)\}|([A-Za-z_][A-Za-z0-9_]*))")
 
 
 @dataclass(frozen=True, slots=True)
-class Probes:
-    """Fields of the container, and the script they call if it takes one."""
+class _Piece:
+    """A part of a text: as it stands, or the name of the secret whose value stands there."""
 
-    container: dict[str, object]
-    script: str | None
+    text: str
+    is_secret: bool = False
 
 
-def probes(task: Task, probe: ReadinessProbe, port: int, script_folder: str) -> Probes:
+def probes(task: Task, probe: ReadinessProbe, port: int, script_folder: str) -> Addition:
     """Startup (the initial delay), readiness, and liveness of a replica."""
-    script = None
+    scripts: dict[str, str] = {}
     asked: dict[str, object]
-    if probe.post_data is not None or _secrets(task, list(probe.headers.values())):
-        script = _script(task, probe, port)
+    if probe.post_data is not None or _names_secrets(task, probe.headers.values()):
+        scripts[FILE] = _script(task, probe, port)
         asked = {"exec": {"command": ["/bin/bash", f"{script_folder}/{FILE}"]}}
     else:
         get: dict[str, object] = {"path": probe.path, "port": port}
@@ -45,13 +49,13 @@ def probes(task: Task, probe: ReadinessProbe, port: int, script_folder: str) -> 
     failing = _FAILING if probe.failure_threshold is None else probe.failure_threshold
     timing = {"periodSeconds": every, "timeoutSeconds": max(1, math.ceil(probe.timeout))}
     common = {**asked, **timing}
-    return Probes(
-        {
+    return Addition(
+        container={
             "startupProbe": {**common, "failureThreshold": _times(probe.initial_delay, every)},
             "readinessProbe": {**common, "failureThreshold": 1},
             "livenessProbe": {**common, "failureThreshold": _times(failing, every)},
         },
-        script,
+        scripts=scripts,
     )
 
 
@@ -59,14 +63,23 @@ def _times(seconds: float, every: int) -> int:
     return max(1, math.ceil(seconds / every))
 
 
-def _secrets(task: Task, texts: list[str]) -> list[str]:
-    """Names of secrets that the texts refer to."""
-    return [
-        name
-        for name, secret in task.secrets.items()
-        if secret.mount_path is None
-        and any(f"${name}" in text or f"${{{name}}}" in text for text in texts)
-    ]
+def _names_secrets(task: Task, texts: Iterable[str]) -> bool:
+    return any(piece.is_secret for text in texts for piece in _pieces(task, text))
+
+
+def _pieces(task: Task, text: str) -> list[_Piece]:
+    """A text cut where it names a secret, as `$NAME` or `${NAME}`; other names stay as they are,
+    and so does whatever a secret's value looks like."""
+    found: list[_Piece] = []
+    done = 0
+    for match in _NAME.finditer(text):
+        name = match[1] or match[2]
+        secret = task.secrets.get(name)
+        if secret is None or secret.mount_path is not None:
+            continue
+        found += [_Piece(text[done : match.start()]), _Piece(name, is_secret=True)]
+        done = match.end()
+    return [piece for piece in (*found, _Piece(text[done:])) if piece.text]
 
 
 def _script(task: Task, probe: ReadinessProbe, port: int) -> str:
@@ -81,8 +94,7 @@ def _script(task: Task, probe: ReadinessProbe, port: int) -> str:
             "method": "GET" if body is None else "POST",
             "path": probe.path,
             "port": port,
-            "headers": [f"{name}: {value}" for name, value in headers.items()],
-            "body": text,
-            "secrets": _secrets(task, [*headers.values(), text]),
+            "headers": [_pieces(task, f"{name}: {value}") for name, value in headers.items()],
+            "body": _pieces(task, text),
         },
     )

@@ -14,7 +14,7 @@ from compiler.targets.interface import Job
 from compiler.targets.kubernetes.pod_config import CONTAINER
 
 # What a Job says of a failure that one of its rules decided.
-_BY_RULE = "PodFailurePolicy"
+BY_RULE = "PodFailurePolicy"
 _LARGEST_LIST = 255
 
 
@@ -52,7 +52,7 @@ def recovery_of(job: Job, in_jobset: bool) -> Recovery:
     free = {
         "name": "recoverable",
         "action": "RestartJobSetAndIgnoreMaxRestarts",
-        "onJobFailureReasons": [_BY_RULE],
+        "onJobFailureReasons": [BY_RULE],
     }
     return Recovery(
         {

@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from functools import cache
 
 from compiler.model.names import work_label
 from compiler.rendering.environment import render
 from compiler.rendering.filetree import FileTree
 from compiler.rendering.launcher import Placement, gpus_per_node, script_folder, task_env
-from compiler.resources import data_folder
 from compiler.targets.interface import Job
-from compiler.targets.kubernetes import probes
 from compiler.targets.kubernetes.additions import Addition
 from compiler.targets.kubernetes.archive import root_of
-from compiler.targets.kubernetes.buckets import bucket_scripts
 from compiler.targets.kubernetes.files import Brought
-from compiler.targets.kubernetes.hooks import hook_scripts
+from compiler.targets.kubernetes.group_hosts import HOSTS
 from compiler.targets.kubernetes.metadata import Names
 from compiler.targets.kubernetes.places import Place, place_of
-from compiler.targets.kubernetes.pod import FILES_FOLDER, SCRIPT_FOLDER, STATE_FOLDER
+from compiler.targets.kubernetes.pod import FILES_FOLDER, STATE_FOLDER
 from compiler.targets.kubernetes.secrets import SecretUse
-from compiler.targets.kubernetes.serving import replica_probes
 from compiler.targets.kubernetes.settings import Settings
 
 # What the stack has run in every pod before the task.
 FIRST = "first.sh"
 _TEMPLATE = "k8s/platform.sh.j2"
-# The hosts of the task's group: a line for each with its name there and what DNS calls it.
-MEMBERS = "members"
-HOSTS = "hosts.sh"
 
 
 def scripts(
@@ -67,7 +59,7 @@ def scripts(
             "has_first": bool(settings.first_commands),
             "links": added.links,
             "waits_for": added.waits_for,
-            "group": job.group_name if added.members else None,
+            "group": job.group_name if HOSTS in added.scripts else None,
             "group_service": names.service,
             "group_prefix": work_label(job.stack.set_name, job.group_name or job.work),
         },
@@ -75,20 +67,8 @@ def scripts(
     files = script_folder(job.task, _variables(job, settings), platform)
     if settings.first_commands:
         files[FIRST] = "".join(f"{line}\n" for line in settings.first_commands)
-    files.update(hook_scripts(job.task, STATE_FOLDER))
     files.update(added.scripts)
-    if added.members:
-        files[MEMBERS] = "".join(f"{line}\n" for line in added.members)
-        files[HOSTS] = _fixed_text(HOSTS)
-    files.update(bucket_scripts(job.task, STATE_FOLDER))
-    if job.task.service is not None and (probe := replica_probes(job, SCRIPT_FOLDER).script):
-        files[probes.FILE] = probe
     return files
-
-
-@cache
-def _fixed_text(name: str) -> str:
-    return (data_folder("templates") / "k8s" / name).read_text(encoding="utf-8")
 
 
 def _variables(job: Job, settings: Settings) -> Mapping[str, str]:

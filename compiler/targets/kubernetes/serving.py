@@ -10,10 +10,11 @@ from compiler.diagnostics.codes import model_mounts
 from compiler.model.service import ReplicaPolicy, Service
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import kueue, metadata
+from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.exposure import exposed, port_numbers
 from compiler.targets.kubernetes.manifest import Manifest
 from compiler.targets.kubernetes.metadata import Names
-from compiler.targets.kubernetes.probes import Probes, probes
+from compiler.targets.kubernetes.probes import probes
 from compiler.targets.kubernetes.settings import Settings
 from compiler.targets.kubernetes.volumes import one_node_volume
 
@@ -28,10 +29,11 @@ def service_port(job: Job, service: Service) -> int:
     return service.port or port_numbers(job.resources.ports)[0]
 
 
-def replica_probes(job: Job, script_folder: str) -> Probes:
-    """How a replica's readiness is asked."""
+def replica_probes(job: Job, script_folder: str) -> Addition:
+    """How a replica's readiness is asked; nothing for what does not serve."""
     service = job.task.service
-    assert service is not None
+    if service is None:
+        return NOTHING
     return probes(job.task, service.readiness_probe, service_port(job, service), script_folder)
 
 

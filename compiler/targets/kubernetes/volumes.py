@@ -111,11 +111,14 @@ def one_node_volume(job: Job, settings: Settings) -> VolumeMount | None:
     return None
 
 
+def mounts_of(job: Job, settings: Settings) -> tuple[VolumeMount, ...]:
+    """What the task mounts, and what the stack has every task mount."""
+    return (*job.task.volumes, *settings.auto_mounts)
+
+
 def _mounts(job: Job, settings: Settings) -> Iterator[_Mount]:
-    for wanted in job.task.volumes:
+    for wanted in mounts_of(job, settings):
         yield _Mount(wanted, job.mounted.get(wanted.name or ""))
-    for mount in settings.auto_mounts:
-        yield _Mount(mount, job.mounted.get(mount.name or ""))
 
 
 def _source(

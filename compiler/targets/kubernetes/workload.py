@@ -20,6 +20,7 @@ from compiler.targets.kubernetes.pod_security import breaches
 from compiler.targets.kubernetes.recovery import Recovery, recovery_of
 from compiler.targets.kubernetes.serving import deployment
 from compiler.targets.kubernetes.settings import Layer, Settings
+from compiler.targets.kubernetes.volumes import mounts_of
 
 
 def configured_pod(what: PodInput, diagnostics: Diagnostics) -> dict[str, object]:
@@ -59,9 +60,8 @@ def _containers_beside(what: PodInput, template: Mapping) -> Iterator[Diagnostic
 
 def _mounted_twice(what: PodInput) -> Iterator[Diagnostic]:
     """Places of the task's own mounts that `pod_config` mounts something else at."""
-    task = what.job.task
-    wanted = [(item.path, item.origin) for item in (*task.volumes, *what.settings.auto_mounts)]
-    wanted += [(item.destination, item.origin) for item in task.storage]
+    wanted = [(item.path, item.origin) for item in mounts_of(what.job, what.settings)]
+    wanted += [(item.destination, item.origin) for item in what.job.task.storage]
     for path, origin in wanted:
         if str(place_of(path)) in what.taken_paths:
             yield MOUNT_TWICE.at(
@@ -111,7 +111,6 @@ def workload(what: PodInput, gang: Gang, diagnostics: Diagnostics) -> Manifest:
         body = jobset_body(
             meta,
             [Member(SINGLE, spec)],
-            subdomain=names.service,
             failure_policy=recovery.failure_policy,
             ttl=settings.ttl,
         )

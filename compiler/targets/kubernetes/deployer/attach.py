@@ -21,7 +21,13 @@ from compiler.targets.interface import Streams
 from compiler.targets.kubernetes.deployer import ending
 from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.logs import pods_of
-from compiler.targets.kubernetes.deployer.workloads import rank_of, workload_of
+from compiler.targets.kubernetes.deployer.workloads import (
+    member_of,
+    rank_of,
+    who,
+    workload_of,
+)
+from compiler.targets.kubernetes.group_names import replicated_name
 from compiler.targets.kubernetes.pod import SCRIPT_FOLDER, STATE_FOLDER
 from compiler.targets.kubernetes.pod_config import CONTAINER
 
@@ -39,8 +45,11 @@ _ENTER = (
 def execute(
     cluster: Cluster, record: Record, command: Sequence[str], streams: Streams, *, rank: int
 ) -> int:
-    """The command's exit code. Raise WorkFailed where there is no such rank, or it does not run."""
+    """The command's exit code. Of a group ranks are counted through its tasks, in order. Raise
+    WorkFailed where there is no such rank, or it does not run."""
     pod = _pod(cluster, record, rank)
+    if member_of(pod) and os.isatty(streams.stderr):
+        _write(streams.stderr, f"{who(pod)} of {record.work}\n".encode())
     meta = pod["metadata"]
     path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/exec"
     words = ("/bin/bash", "-c", _ENTER, "triplane", *command)
@@ -63,14 +72,36 @@ def _pod(cluster: Cluster, record: Record, rank: int) -> Mapping[str, Any]:
     pods = pods_of(cluster, ran, record)
     if ran.kind == "Deployment":  # its replicas have no order but that of their names
         pods = sorted(filter(_runs, pods), key=lambda pod: pod["metadata"]["name"])[rank:][:1]
-    else:
-        pods = [pod for pod in pods if rank_of(pod) == rank]
+        called = f"rank {rank}"
+    elif record.members and not _is_pipeline(seen.job):
+        task, own_rank = _in_group(cluster.target, record, rank)
+        called = f"{task} rank {own_rank}"
+        name = replicated_name(task)
+        pods = [pod for pod in pods if (member_of(pod), rank_of(pod)) == (name, own_rank)]
+    else:  # of a pipeline one task runs at a time
+        pods, called = [pod for pod in pods if rank_of(pod) == rank], f"rank {rank}"
     running = [pod for pod in pods if _runs(pod)]
     if running:
         return running[-1]
     said = f": {seen.verdict.detail}" if seen.verdict.detail else ""
     state = "does not run" if pods else "is not there"
-    raise WorkFailed(f"{cluster.target}: rank {rank} of {record.work} {state}{said}")
+    raise WorkFailed(f"{cluster.target}: {called} of {record.work} {state}{said}")
+
+
+def _in_group(target: str, record: Record, rank: int) -> tuple[str, int]:
+    """(task, its rank) of a rank that is counted through the tasks."""
+    left = rank
+    for task, nodes in record.members:
+        if left < nodes:
+            return task, left
+        left -= nodes
+    ranks = sum(nodes for _, nodes in record.members)
+    raise WorkFailed(f"{target}: {record.work} has the ranks 0 to {ranks - 1}, not {rank}")
+
+
+def _is_pipeline(body: Mapping[str, Any] | None) -> bool:
+    jobs = ((body or {}).get("spec") or {}).get("replicatedJobs") or ()
+    return any(item.get("dependsOn") for item in jobs)
 
 
 def _runs(pod: Mapping[str, Any]) -> bool:

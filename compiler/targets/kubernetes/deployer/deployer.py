@@ -24,6 +24,7 @@ from compiler.targets.kubernetes.deployer import (
 from compiler.targets.kubernetes.deployer import preview as previewing
 from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
+from compiler.targets.kubernetes.settings import scheme_of
 
 
 class KubernetesDeployer:
@@ -37,7 +38,7 @@ class KubernetesDeployer:
         self.target = target.key
         self._read_only = read_only
         self._cluster = Cluster(stack, target)
-        self._scheme = str(target.options.get("labels") or "gfd")
+        self._scheme = scheme_of(target)
 
     def close(self) -> None:
         self._cluster.client.close()

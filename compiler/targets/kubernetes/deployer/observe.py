@@ -19,6 +19,7 @@ from compiler.targets.kubernetes.deployer.records import Stored
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
 from compiler.targets.kubernetes.deployer.states import Verdict, classify
 from compiler.targets.kubernetes.deployer.workloads import (
+    CLAIM,
     NOTE,
     current,
     key_of,
@@ -26,6 +27,8 @@ from compiler.targets.kubernetes.deployer.workloads import (
     workload_of,
 )
 from compiler.targets.kubernetes.metadata import FILES_DIGEST, SPEC_DIGEST
+
+_END = ("Job", "JobSet")
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,11 +82,11 @@ def look(cluster: Cluster, stored: Iterable[Stored], *, artifacts: bool) -> list
             uid = job["metadata"]["uid"] if job else item.record.identity
             if job is not None:
                 of_job = current(of_job, job)
-                if is_suspended(job):
+                if _is_suspended(job):
                     if namespace not in workloads:
                         workloads[namespace] = cluster.workloads(namespace)
                     workload = workloads[namespace].get(uid or "")
-            if uid and (job is None or not (of_job or is_suspended(job))):
+            if uid and not of_job and _is_told_by_events(item.record, job):
                 events = cluster.events_of(namespace, uid)
         verdict = classify(item.record, job, of_job, workload, events)
         texts = {
@@ -104,6 +107,19 @@ def _what_runs(stored: Stored) -> Ref | None:
     return ref
 
 
+def _is_suspended(job: Mapping[str, Any]) -> bool:
+    return bool((job.get("spec") or {}).get("suspend"))
+
+
+def _is_told_by_events(record: Record, job: Mapping[str, Any] | None) -> bool:
+    """Whether what happened to an object without pods says more than the object itself."""
+    if job is None:
+        return record.lifecycle is Lifecycle.RUN
+    if job.get("kind") == CLAIM:
+        return (job.get("status") or {}).get("phase") != "Bound"
+    return job.get("kind") in _END and not _is_suspended(job)
+
+
 def settle(cluster: Cluster, seen: Iterable[Seen]) -> None:
     """Close records of what has ended. Whoever may only read goes on without."""
     for item in seen:
@@ -121,10 +137,6 @@ def settle(cluster: Cluster, seen: Iterable[Seen]) -> None:
             if not error.is_forbidden:
                 raise
             return
-
-
-def is_suspended(job: Mapping[str, Any]) -> bool:
-    return bool((job.get("spec") or {}).get("suspend"))
 
 
 def _pods(

@@ -108,13 +108,17 @@ def current(pods: Iterable[Body], body: Body) -> list[Body]:
         return list(pods)
     if body.get("kind") == "JobSet":
         attempt = str((body.get("status") or {}).get("restarts") or 0)
-        return [pod for pod in pods if _label(pod, _ATTEMPT, "0") == attempt]
-    uid = body["metadata"]["uid"]
-    newest: dict[int, Body] = {}
-    for pod in sorted(pods, key=lambda item: item["metadata"].get("creationTimestamp") or ""):
-        if any(item.get("uid") == uid for item in pod["metadata"].get("ownerReferences") or ()):
-            newest[rank_of(pod)] = pod
-    return list(newest.values())
+        own = [pod for pod in pods if _label(pod, _ATTEMPT, "0") == attempt]
+    else:
+        uid = body["metadata"]["uid"]
+        own = [
+            pod
+            for pod in pods
+            if any(item.get("uid") == uid for item in pod["metadata"].get("ownerReferences") or ())
+        ]
+    # a Job starts a rank again in a new pod, beside the one that failed
+    own.sort(key=lambda pod: pod["metadata"].get("creationTimestamp") or "")
+    return list({(_label(pod, _MEMBER), rank_of(pod)): pod for pod in own}.values())
 
 
 def rank_of(pod: Body) -> int:
