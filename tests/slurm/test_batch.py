@@ -74,6 +74,15 @@ def test_secrets_and_a_second_time(world: World) -> None:
     assert not list((world.state / "secrets").iterdir())
 
 
+def test_one_that_cannot_be_sent_stops_none_of_the_others(world: World) -> None:
+    wanted = steps(world, "a", "b", "c")
+    wanted.insert(1, step(world.set_name, "true", work="odd", secrets={"NO-NAME": "x"}))
+    came = submit(world, wanted)
+    assert "NO-NAME" in str(came["odd"])
+    assert not [work for work in "abc" if isinstance(came[work], TriplaneError)]
+    assert len(world.jobs()) == 3
+
+
 _KILLED = """\
 import sys
 from tests.slurm.deployer_support import stack, step, target

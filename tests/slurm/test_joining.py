@@ -59,3 +59,21 @@ def test_the_group_itself_ends_what_joined_it(project: Project) -> None:
     group_job = project.runs()[("duo", 1)].identity
     project.sh("scancel", str(group_job))  # by hand: no triplane looks on
     project.site.wait_job("alpha", str(eval_job), "CANCELLED")
+
+
+def test_a_start_again_adds_its_names_no_second_time(project: Project) -> None:
+    start(project)
+    task = {
+        "name": "eval",
+        "resources": {**_ELSEWHERE, "job_recovery": {"max_restarts_on_errors": 1}},
+        "run": "echo x >> ~/starts; [ $(wc -l < ~/starts) = 2 ] || exit 4; sleep 1000",
+    }
+    (project.folder / "eval.yaml").write_text(yaml.safe_dump(task))
+    project.apply("eval.yaml", "--group", "duo")
+    starts = project.state / "work/duo-eval.1/home/starts"
+    project.site.wait_for(lambda: starts.exists() and "x\nx" in starts.read_text(), 60, "a restart")
+    lines = (project.state / "work/duo.1/hosts").read_text().splitlines()
+    assert len([line for line in lines if line.endswith(" eval-0.duo")]) == 1
+    assert "trainer-0.duo" in lines[-2]
+    joined = list((project.run_folder("duo") / ".joined").iterdir())
+    assert [path.name for path in joined] == [project.record("duo-eval")["identity"]]

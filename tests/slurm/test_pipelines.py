@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import shutil
+from collections.abc import Callable, Iterator
+
 import pytest
 
 from compiler.planning.states import RunState
+from tests.slurm.login_files import bashrc, cut_off
 from tests.slurm.project import Project
 
 pytestmark = pytest.mark.slurm
@@ -95,3 +99,67 @@ def test_a_waiting_pipeline_is_replaced(project: Project) -> None:
     assert project.until("chain", run=2).state is RunState.SUCCEEDED
     assert log(project, "b", run=2) == "other\n"
     assert project.runs()[("chain", 1)].state is RunState.CANCELLED
+
+
+@pytest.fixture
+def cut(project: Project) -> Iterator[Callable[[int, str], object]]:
+    """Ends the snippet that submits, at its Nth call of sbatch: `before` it or `after`."""
+    folder = cut_off(project.site, "alice", "cut", 0, "before")
+    with bashrc(project.site, "alice", f"export PATH={folder}:$PATH\n"):
+        yield lambda number, when: cut_off(project.site, "alice", "cut", number, when)
+    shutil.rmtree(folder)
+
+
+def _held(project: Project, *runs: str) -> None:
+    hold = "config: {slurm: {sbatch_options: {hold: true}}}\n"
+    pipeline(project, *runs)
+    path = project.folder / "tasks/chain.yaml"
+    path.write_text(path.read_text().replace("name: a\n", f"name: a\n{hold}"))
+
+
+@pytest.mark.parametrize(("number", "when", "left"), [(2, "before", 1), (3, "before", 2)])
+def test_what_was_cut_off_is_completed_or_cancelled(
+    project: Project, cut: Callable[[int, str], object], number: int, when: str, left: int
+) -> None:
+    _held(project, "echo a", "echo b", "echo c")
+    cut(number, when)
+    assert project.apply(code=3).err
+    first = project.runs()[("chain", 1)]
+    assert first.state is RunState.PENDING
+    assert "not submitted yet: " + ", ".join("abc"[left:]) in first.detail
+    assert len(project.jobs()) == left
+
+    done = project.apply()
+    assert "drift: Job/" in done.out and "/c is missing" in done.out
+    ids = project.record("chain")["identity"].split(",")
+    assert sorted(project.jobs()) == sorted(ids)
+    assert len(ids) == 3
+    assert "Nothing to do." in project.apply().out
+    project.sh("scontrol", "release", ids[0])
+    assert project.until("chain").state is RunState.SUCCEEDED
+    assert log(project, "c") == "c\n"
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_what_was_cut_off_last_is_not_submitted_again(
+    project: Project, cut: Callable[[int, str], object], ended: bool
+) -> None:
+    (pipeline if ended else _held)(project, "echo a", "echo b")
+    cut(2, "after")
+    project.apply(code=3)
+    if ended:
+        assert project.until("chain").state is RunState.SUCCEEDED
+    assert "Nothing to do." in project.apply().out
+    assert len(project.jobs()) == 2
+    assert len(project.record("chain")["identity"].split(",")) == 2
+
+
+def test_all_that_was_submitted_is_cancelled(
+    project: Project, cut: Callable[[int, str], object]
+) -> None:
+    _held(project, "echo a", "echo b", "echo c")
+    cut(3, "before")
+    project.apply(code=3)
+    assert project.triplane("cancel", "chain").code == 0
+    assert project.until("chain").state is RunState.CANCELLED
+    assert project.name not in project.sh("squeue", "-h", "-u", "alice", "-o", "%j")

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from compiler.planning.states import RunState
-from tests.slurm.login_files import bashrc
+from tests.slurm.login_files import bashrc, cut_off
 from tests.slurm.project import Project
 
 pytestmark = pytest.mark.slurm
@@ -76,6 +76,22 @@ def test_what_setup_wrote_survives(enroot: Project) -> None:
     for rank, host in enumerate(("alpha-h1", "alpha-h2")):
         assert log(enroot, rank) == f"setup\n{2 * f'installed on {host}{chr(10)}run 7{chr(10)}'}"
     assert enroot.triplane("start", "bench").code == 1
+    assert enroot.triplane("cancel", "bench").code == 0
+    enroot.until("bench")
+
+
+def test_a_start_that_was_cut_off_submits_no_second_job(enroot: Project) -> None:
+    enroot.task("bench", resources=GPUS, run="sleep 1000")
+    enroot.apply()
+    enroot.until("bench", RunState.RUNNING)
+    enroot.site.wait_for(enroot.run_folder("bench").joinpath("started").exists, 20, "the run")
+    assert enroot.triplane("stop", "bench").code == 0
+    enroot.until("bench")
+    cut_off(enroot.site, "alice", "tools", 1, "after")
+    assert enroot.triplane("start", "bench").code == 3
+    assert enroot.triplane("start", "bench").code == 0
+    enroot.until("bench", RunState.RUNNING)
+    assert len(enroot.jobs()) == 2
     assert enroot.triplane("cancel", "bench").code == 0
     enroot.until("bench")
 

@@ -195,7 +195,7 @@ def test_the_moment_after_a_time_out(home, tmp_path):
     there = remote()
     there.call_in_set("reserve", key, "pending", data=b' "stage": "intent"\n "identity": null\n')
     archive = tar(tmp_path, {"record.json": '"@JOB_ID@"', "run/job.sbatch": "#!/bin/bash\n"})
-    answer = there.call_in_set("submit", key, "demo.train.1.ab", data=archive)
+    answer = there.call_in_set("submit", key, "demo.train.1.ab", "new", "", data=archive)
     assert answer.first("job") == "42|new"
     assert (home / ".triplane/demo/records/train.1.json").read_text() == '"42"\n'
 
@@ -208,7 +208,7 @@ def test_a_time_out_that_nothing_follows_keeps_the_intent(home, tmp_path):
     there.call_in_set("reserve", "train.1", "pending", data=intent)
     archive = tar(tmp_path, {"record.json": '"@JOB_ID@"', "run/job.sbatch": "#!/bin/bash\n"})
     with pytest.raises(TargetUnreachable, match="Socket timed out"):
-        there.call_in_set("submit", "train.1", "demo.train.1.ab", data=archive)
+        there.call_in_set("submit", "train.1", "demo.train.1.ab", "new", "", data=archive)
     assert (home / ".triplane/demo/records/train.1.json").read_bytes() == intent
 
 
@@ -218,10 +218,10 @@ def test_an_archive_that_is_cut_off_submits_nothing(home, tmp_path):
     there.call_in_set("reserve", "train.1", "pending", data=b' "stage": "intent"\n')
     archive = tar(tmp_path, {"record.json": '"@JOB_ID@"', "run/job.sbatch": "x" * 2000})
     with pytest.raises(WorkFailed, match="cannot unpack"):
-        there.call_in_set("submit", "train.1", "demo.train.1.ab", data=archive[:-10])
+        there.call_in_set("submit", "train.1", "demo.train.1.ab", "new", "", data=archive[:-10])
     assert not (tmp_path / "sent").exists()
     with pytest.raises(PlanOutdated, match=r"the record of train\.2 is gone"):
-        there.call_in_set("submit", "train.2", "demo.train.2.ab", data=archive)
+        there.call_in_set("submit", "train.2", "demo.train.2.ab", "new", "", data=archive)
     assert not (tmp_path / "sent").exists()
 
 

@@ -71,7 +71,7 @@ if [ -d "$state/records" ] || [ -d "$state/runs" ]; then
         file=${file##*/}
         echo "secret|${file%.env}"
     done
-    for file in runs/*/joined/*; do
+    for file in runs/*/.joined/*; do
         file=${file#runs/}
         echo "joined|${file%%/*}"
     done | sort -u

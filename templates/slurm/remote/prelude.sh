@@ -108,16 +108,3 @@ states_of() {
     grep -vE "$ended" <<<"$rows" | sort -u
     grep -E "$ended" <<<"$rows" | sort -u
 }
-
-# jobs_named NAME: ids of this user's jobs of that name that the controller knows, first first.
-# Not those that sbatch was refused for: they are kept for a while as FAILED, without nodes.
-jobs_named() {
-    local rows
-    rows=$(ask squeue -h -t all -u "$me" -o 'job|%i|%T|%N|%j') || exit
-    awk -F '|' -v "want=$1" '$1 == "job" && !($3 == "FAILED" && $4 == "") {
-        name = $0
-        for (i = 1; i < 5; i++) sub(/^[^|]*\|/, "", name)
-        sub(/[^0-9].*/, "", $2) # a member of an array
-        if (name == want) print $2
-    }' <<<"$rows" | sort -n
-}

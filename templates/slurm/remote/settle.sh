@@ -10,10 +10,10 @@ while IFS='|' read -r what run old text; do
     case $what in
         secret) rm -f -- "$state/secrets/$run.env" || fail 70 "cannot remove the secrets of $run" ;;
         joined)
-            for file in "$state/runs/$run/joined/"*; do
+            for file in "$state/runs/$run/.joined/"*; do
                 [ ! -e "$file" ] || scancel "${file##*/}" 2>/dev/null </dev/null
             done
-            rm -rf -- "$state/runs/$run/joined" || fail 70 "cannot write in $state/runs/$run"
+            rm -rf -- "$state/runs/$run/.joined" || fail 70 "cannot write in $state/runs/$run"
             ;;
         folder)
             rm -rf -- "$state/runs/$run" "$state/work/$run" "$state/secrets/$run.env" \

@@ -1,25 +1,20 @@
-# start.sh WORKDIR SET RUN NAME: submits the script of a stopped run again, under its number; its new
-# record with @JOB_ID@ is on stdin. Prints `job|<id>`.
+# start.sh WORKDIR SET RUN NAME ID: submits the script of a run whose job ID was stopped again, under
+# its number; its new record with @JOB_ID@ is on stdin. Prints `job|<id>`.
 need_slurm
 enter "$1" "$2"
-run=$3 name=$4
+run=$3 name=$4 stopped=$5
 record=$(cat)
 mutex
 folder=$state/runs/$run
 [ -e "$folder/stopped" ] && [ -e "$state/work/$run/snapshot/manifest" ] ||
     fail 74 "$run is not stopped"
 cd -- "$base" || fail 70 "cannot enter $base"
-# An earlier call may have been cut off behind sbatch.
-rows=$(ask squeue -h -u "$me" -o '%i|%j') || exit
-id=$(awk -F '|' -v "want=$name" '$2 == want { print $1 }' <<<"$rows" | head -n 1)
+# An earlier call may have been cut off behind sbatch: its job came after the one that was stopped.
+found=$(jobs_of "$name" "$folder") || exit
+id=$(awk -v "stopped=$stopped" '$1 > stopped + 0' <<<"$found" | tail -n 1)
 if [ -z "$id" ]; then
-    answer=$(sbatch --parsable --job-name="$name" ".triplane/$2/runs/$run/job.sbatch" 2>&1 </dev/null) ||
-        case $answer in
-            *'Unable to contact'* | *[Tt]'imed out'* | *'Zero Bytes'*) fail 69 "$answer" ;;
-            *) fail 73 "$answer" ;;
-        esac
-    id=$(grep -E '^[0-9]+(;.*)?$' <<<"$answer" | tail -n 1)
-    id=${id%%;*}
+    submit_job "$name" ".triplane/$2/runs/$run/job.sbatch"
+    [ -n "$id" ] || give_up
 fi
 put "${record/@JOB_ID@/$id}" "$folder/record.json"
 put "${record/@JOB_ID@/$id}" "$state/records/$run.json"

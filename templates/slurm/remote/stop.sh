@@ -18,4 +18,4 @@ answer=$(srun --jobid="$id" --overlap --nodes="$nodes" --ntasks="$nodes" --ntask
     fail 70 "the containers cannot be exported: $answer"
 printf '%s nodes of job %s\n' "$nodes" "$id" >"$work/snapshot.new/manifest"
 rm -rf -- "$work/snapshot" && mv -- "$work/snapshot.new" "$work/snapshot" &&
-    : >"$state/runs/$run/stopped" || fail 70 "cannot write in $work"
+    put "$id" "$state/runs/$run/stopped" || fail 70 "cannot write in $work"

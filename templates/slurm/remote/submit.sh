@@ -1,31 +1,17 @@
-# submit.sh WORKDIR SET RUN NAME: the run's files (tar on stdin: record.json with @JOB_ID@, run/,
-# secrets.env) to where they belong, and one job of that NAME (for a pipeline one a task),
-# however often this is called. Prints `job|<id>[,<id>]...|<new or found>`.
+# submit.sh WORKDIR SET RUN NAME HOW GROUP: one job of that NAME (for a pipeline one a task), however
+# often this is called. HOW is `new`: the run's files (tar on stdin: record.json with @JOB_ID@, run/,
+# secrets.env) are put where they belong first, or `rest`: they are there, and not all of a
+# pipeline's jobs. GROUP is the run that the job joins, or empty.
+# Prints `job|<id>[,<id>]...|<new or found>`.
 need_slurm
 enter "$1" "$2"
-run=$3 name=$4
+run=$3 name=$4 how=$5 group=$6
 record=$state/records/$run.json folder=$state/runs/$run secret=$state/secrets/$run.env
 mutex
 stage=$state/stage
-unpack "$stage"
 grep -q '"stage": "intent"' "$record" 2>/dev/null ||
     grep -q '"identity": "[0-9]' "$record" 2>/dev/null ||
     fail 74 "the record of $run is gone"
-
-# existing: ids of what an earlier call submitted, which may have been cut off anywhere behind
-# sbatch; first first, one a line.
-existing() {
-    local ids=''
-    ids=$(jobs_named "$name") || exit
-    if [ -z "$ids" ]; then
-        ids=$(cat -- "$folder/started" "$folder/"*/started 2>/dev/null | cut -d ' ' -f 1)
-    fi
-    if [ -z "$ids" ] && [ -d "$folder" ]; then
-        ids=$(sacct -n -P -X --format=JobID,State,NodeList -u "$me" -S now-366days "--name=$name" \
-            2>/dev/null </dev/null | awk -F '[|_+]' '!/\|FAILED\|None assigned/ { print $1 }')
-    fi
-    sort -nu <<<"$ids"
-}
 
 # undo: nothing of this run is left, for the next one to take its number.
 undo() {
@@ -33,33 +19,20 @@ undo() {
     rm -rf -- "$secret" "$folder" "$stage" && rm -f -- "$record" "$state/intents/$run"
 }
 
-# submit SCRIPT OPTION...: sets id, or answer to what sbatch said.
-submit() {
-    local script=$1 before
-    shift
-    id='' before=${#ids[@]}
-    if answer=$(sbatch --parsable --job-name="$name" "$@" "$script" 2>&1 </dev/null); then
-        id=$(grep -E '^[0-9]+(;.*)?$' <<<"$answer" | tail -n 1)
-        id=${id%%;*}
-    fi
-    # A call that timed out may have been heard.
-    for _ in 1 2 3; do
-        [ -z "$id" ] && [[ $answer == *[Tt]'imed out'* || $answer == *'Zero Bytes'* ]] || break
-        sleep 1
-        id=$(existing) || exit
-        id=$(sed -n "$((before + 1))p" <<<"$id")
-    done
-}
-
+files=$folder written=$folder/record.json
+if [ "$how" = new ]; then
+    unpack "$stage"
+    files=$stage/run written=$stage/record.json
+fi
 parts=('') # a pipeline has a script, and a job, for each of its tasks
-[ ! -f "$stage/run/parts" ] || mapfile -t parts <"$stage/run/parts"
-found=$(existing) || exit
+[ ! -f "$files/parts" ] || mapfile -t parts <"$files/parts"
 ids=()
+found=$(jobs_of "$name" "$folder") || exit
 [ -z "$found" ] || mapfile -t ids <<<"$found"
 [ ${#ids[@]} -eq 0 ] || ids=("${ids[@]:0:${#parts[@]}}")
-how=found
-if [ ${#ids[@]} -lt ${#parts[@]} ]; then
-    how=new
+if [ ${#ids[@]} -eq ${#parts[@]} ]; then
+    how=found
+elif [ "$how" = new ]; then
     mkdir -p -- "$folder/logs" "$state/secrets" && chmod 700 "$state/secrets" &&
         cp -r -- "$stage"/run/. "$folder/" && cp -- "$stage/record.json" "$folder/" ||
         fail 70 "cannot write $folder"
@@ -67,13 +40,12 @@ if [ ${#ids[@]} -lt ${#parts[@]} ]; then
         chmod 600 "$stage/secrets.env" && mv -f -- "$stage/secrets.env" "$secret" ||
             fail 70 "cannot write $secret"
     fi
-    cd -- "$base" || fail 70 "cannot enter $base"
-    group=$(sed -n "s/^GROUP_RUN='\(.*\)'\$/\1/p" "$folder/job.sbatch" 2>/dev/null | head -n 1)
     if [ -n "$group" ] && { [ ! -d "$state/runs/$group" ] || [ -e "$state/runs/$group/ended" ]; }; then
         undo
         fail 74 "the group that $run joins ($group) has ended"
     fi
 fi
+cd -- "$base" || fail 70 "cannot enter $base"
 # What Slurm would refuse of a pipeline is known before any of it is submitted.
 for part in "${parts[@]}"; do
     [ "$how" = new ] && [ ${#ids[@]} -eq 0 ] && [ -n "$part" ] || continue
@@ -86,26 +58,30 @@ for part in "${parts[@]}"; do
     }
 done
 while [ ${#ids[@]} -lt ${#parts[@]} ]; do
-    part=${parts[${#ids[@]}]} after=()
-    [ ${#ids[@]} -eq 0 ] || after=("--dependency=afterok:${ids[-1]}" --kill-on-invalid-dep=yes)
-    submit ".triplane/$2/runs/$run/${part:+$part/}job.sbatch" ${after[@]+"${after[@]}"}
-    if [ -z "$id" ]; then
-        case $answer in
-            *[Tt]'imed out'* | *'Zero Bytes'*) fail 69 "$answer" ;; # the intent stays
-        esac
-        undo
-        case $answer in
-            *'Unable to contact'*) fail 69 "$answer" ;;
-        esac
-        fail 73 "$answer"
+    at=${#ids[@]} after=()
+    # The one before may have ended while nobody went on; then Slurm may know it no more.
+    if [ "$at" -gt 0 ] && ! grep -qx "0 ${ids[-1]}" "$folder/${parts[at - 1]}/ended" 2>/dev/null; then
+        after=("--dependency=afterok:${ids[-1]}" --kill-on-invalid-dep=yes)
+    fi
+    submit_job "$name" ".triplane/$2/runs/$run/${parts[at]:+${parts[at]}/}job.sbatch" ${after[@]+"${after[@]}"}
+    for _ in 1 2 3; do # a call that timed out may have been heard
+        [ "$why" = unsure ] || break
+        sleep 1
+        found=$(jobs_of "$name" "$folder") || exit
+        id=$(sed -n "$((at + 1))p" <<<"$found")
+        [ -z "$id" ] || why=''
+    done
+    if [ -n "$why" ]; then
+        [ "$why" = unsure ] || undo # else the intent stays
+        give_up
     fi
     ids+=("$id")
 done
 id=$(IFS=, && printf %s "${ids[*]}")
-if [ "$how" = new ] && [ -n "$group" ]; then
-    mkdir -p -- "$state/runs/$group/joined" && : >"$state/runs/$group/joined/$id"
+if [ -n "$group" ] && [ -d "$state/runs/$group" ]; then
+    mkdir -p -- "$state/runs/$group/.joined" && : >"$state/runs/$group/.joined/$id"
 fi
-text=$(<"$stage/record.json")
+text=$(<"$written")
 text=${text/@JOB_ID@/$id}
 [ ! -d "$folder" ] || put "$text" "$folder/record.json"
 put "$text" "$record"

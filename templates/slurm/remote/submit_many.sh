@@ -36,27 +36,22 @@ secrets=("$stage"/secrets/*)
 mv -f -- "$stage"/records/* "$state/records/" && mv -f -- "$stage"/runs/* "$state/runs/" ||
     fail 70 "cannot write in $state"
 cd -- "$base" || fail 70 "cannot enter $base"
-undo=() answer=''
+undo=() why=''
 for at in "${!runs[@]}"; do
-    run=${runs[at]} id=''
-    if answer=$(sbatch --parsable --job-name="${names[at]}" ".triplane/$2/runs/$run/job.sbatch" 2>&1 </dev/null) &&
-        [[ $answer =~ (^|$'\n')([0-9]+)(\;[^$'\n']*)?$ ]]; then
-        id=${BASH_REMATCH[2]}
-    fi
-    if [ -z "$id" ]; then
-        case $answer in
-            *[Tt]'imed out'* | *'Zero Bytes'*) break ;; # it may have been heard: the intent stays
-            *'Unable to contact'*)
-                undo+=("${runs[@]:at}")
-                break
-                ;;
-        esac
-        undo+=("$run")
-        echo "refused|$run|$(base64 -w 0 <<<"$answer")"
-        answer=''
-        continue
-    fi
-    answer=''
+    run=${runs[at]}
+    submit_job "${names[at]}" ".triplane/$2/runs/$run/job.sbatch"
+    case $why in
+        unsure) break ;; # the intent stays
+        away)
+            undo+=("${runs[@]:at}")
+            break
+            ;;
+        refused)
+            undo+=("$run")
+            echo "refused|$run|$(base64 -w 0 <<<"$answer")"
+            continue
+            ;;
+    esac
     IFS= read -r -d '' text <"$stage/created/$run.json"
     printf '%s' "${text/@JOB_ID@/$id}" >"$state/runs/$run/record.json"
     printf '%s' "${text/@JOB_ID@/$id}" >"$stage/created/$run.json"
@@ -71,5 +66,7 @@ for run in "${!ids[@]}"; do
     echo "job|$run|${ids[$run]}"
 done
 [ ${#done[@]} -eq 0 ] || mv -f -- "${done[@]}" "$state/records/" || fail 70 "cannot write in $state/records"
-[ -z "$answer" ] || echo "away|$(base64 -w 0 <<<"$answer")"
+case $why in
+    unsure | away) echo "away|$(base64 -w 0 <<<"$answer")" ;;
+esac
 rm -rf -- "$stage"

@@ -2,7 +2,8 @@
 
 Everything that one submission promises holds: an intent before the job, no job twice, and a
 batch that was begun runs to its end on the login node. A run of which anything is there already
-is left to the careful way, one at a time.
+is left to the careful way, one at a time; so are all, where the batch as a whole fails, so that
+each has an answer of its own.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import io
 import tarfile
 from collections.abc import Iterator, Sequence
 
-from compiler.diagnostics import TargetUnreachable, TriplaneError
+from compiler.diagnostics import TargetUnreachable, TriplaneError, WorkFailed
 from compiler.planning.records import Record, Stage
 from compiler.targets.interface import Progress, Step
 from compiler.targets.slurm.deployer import execute, records
@@ -43,20 +44,22 @@ def create_all(
 def is_plain(step: Step) -> bool:
     """Whether the step is one new job that replaces nothing and hangs on nothing."""
     scripts = [records.file_name(item) for item in step.artifacts]
-    joins = any("\nGROUP_RUN=" in item.text for item in step.artifacts)
-    return step.action == "create" and scripts == [records.SCRIPT] and not joins
+    return step.action == "create" and scripts == [records.SCRIPT] and not step.record.joins
 
 
 def _create(
     remote: Remote, steps: Sequence[Step], progress: Progress, accounting: bool
 ) -> Iterator[Result]:
-    _upload(remote, steps, progress)
+    try:
+        _upload(remote, steps, progress)
+        data = _archive(steps)
+        progress(f"submit {len(steps)} jobs")
+        answer = remote.call_in_set("submit_many", data=data)
+    except WorkFailed as error:
+        progress(f"not at once ({error})")
+        yield from _one_by_one(remote, steps, progress, accounting)
+        return
     by_run = {step.record.run_key: step for step in steps}
-    progress(f"submit {len(steps)} jobs")
-    answer = remote.call_in_set("submit_many", data=_archive(steps))
-    away = answer.first("away")
-    if away is not None:
-        words = decoded(away).decode("utf-8", "replace").strip()
     for line in answer.of("job"):
         run, _, job_id = line.partition("|")
         step = by_run.pop(run)
@@ -66,13 +69,25 @@ def _create(
         run, _, said = line.partition("|")
         said = decoded(said).decode("utf-8", "replace").strip()
         yield by_run.pop(run), refused(remote.target, said)
-    taken = set(answer.of("taken"))
-    for run, step in by_run.items():
-        if run not in taken:
-            yield step, TargetUnreachable(remote.target, words)
-            continue
+    away = answer.first("away")
+    if away is not None:
+        words = decoded(away).decode("utf-8", "replace").strip()
+        taken = set(answer.of("taken"))
+        for run in [run for run in by_run if run not in taken]:
+            yield by_run.pop(run), TargetUnreachable(remote.target, words)
+    yield from _one_by_one(remote, list(by_run.values()), progress, accounting)
+
+
+def _one_by_one(
+    remote: Remote, steps: Sequence[Step], progress: Progress, accounting: bool
+) -> Iterator[Result]:
+    for at, step in enumerate(steps):
         try:
             yield step, execute.execute(remote, step, progress, accounting=accounting)
+        except TargetUnreachable as error:
+            for rest in steps[at:]:
+                yield rest, error
+            return
         except TriplaneError as error:
             yield step, error
 

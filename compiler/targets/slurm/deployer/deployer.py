@@ -9,6 +9,7 @@ from compiler.model import Deployer as DeployerKind
 from compiler.model import Stack, TargetSpec
 from compiler.planning.records import Record
 from compiler.planning.states import Observation, ObservedRun
+from compiler.targets import locking
 from compiler.targets.interface import Capacity, Progress, Step, Streams
 from compiler.targets.slurm.deployer import (
     attach,
@@ -16,7 +17,6 @@ from compiler.targets.slurm.deployer import (
     capacity,
     ending,
     execute,
-    locking,
     logs,
     observe,
     stopping,

@@ -75,9 +75,16 @@ def _create(
     progress(f"submit {intent.name}")
     created = dataclasses.replace(intent, stage=Stage.CREATED, identity=records.JOB_ID)
     data = records.archive(created, step.artifacts, step.secret_values)
-    submitted = remote.call_in_set("submit", key, intent.name, data=data)
-    job_id, _, how = (submitted.first("job") or "|").partition("|")
-    progress(f"job {job_id}" if how == "new" else f"job {job_id} was submitted before")
+    return _submit(remote, created, "new", data, progress)
+
+
+def _submit(remote: Remote, created: Record, how: str, data: bytes, progress: Progress) -> Record:
+    """The jobs of a run that are not there yet; `how` as in submit.sh."""
+    answer = remote.call_in_set(
+        "submit", created.run_key, created.name, how, created.joins, data=data
+    )
+    job_id, _, came = (answer.first("job") or "|").partition("|")
+    progress(f"job {job_id} was submitted before" if came == "found" else f"job {job_id}")
     return dataclasses.replace(created, identity=job_id)
 
 
@@ -92,8 +99,13 @@ def _is_ours(there: Record, intent: Record) -> bool:
 
 
 def _update(remote: Remote, step: Step, progress: Progress) -> Record:
-    """Change a waiting job in place; without fields only put its files back."""
+    """Change a waiting job in place; without fields only put its files back. Of a pipeline that
+    was only submitted in part, submit the rest as it was planned."""
     previous = step.previous
+    if previous is not None and previous.record.stage is Stage.INTENT:
+        rest = dataclasses.replace(previous.record, stage=Stage.CREATED)
+        progress(f"submit the rest of {rest.name}")
+        return _submit(remote, rest, "rest", b"", progress)
     identity = previous.record.identity if previous else step.record.identity
     if identity is None:
         raise WorkFailed(f"{remote.target}: {step.record.run_key} has no job to be changed")

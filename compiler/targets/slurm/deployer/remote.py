@@ -16,13 +16,16 @@ UNREACHABLE = 69
 REFUSED = 73
 MOVED = 74
 
+# What a snippet needs between the prelude and itself.
+_SHARED = dict.fromkeys(("submit", "submit_many", "start"), ("submitting",))
+
 
 @cache
 def snippet(name: str) -> str:
-    """A snippet's text with the prelude before it."""
+    """A snippet's text with the prelude before it, and what it shares with others."""
     folder = data_folder("templates") / "slurm" / "remote"
-    texts = [(folder / f"{part}.sh").read_text(encoding="utf-8") for part in ("prelude", name)]
-    return "\n".join(texts)
+    parts = ("prelude", *_SHARED.get(name, ()), name)
+    return "\n".join((folder / f"{part}.sh").read_text(encoding="utf-8") for part in parts)
 
 
 class Remote:

@@ -66,15 +66,16 @@ class AccountRow:
 @dataclass(frozen=True, slots=True)
 class RunFiles:
     """What lies in a run folder: `started` as (job id, restarts), `ended` as (code, job id);
-    `parts` are those of a pipeline's tasks, in order; `stopped` says that it can be started
-    again."""
+    `parts` are those of a pipeline's tasks, in order, each with its `name`; `stopped` is the job
+    that was stopped, to be started again (empty where its id was not noted)."""
 
     started: tuple[tuple[str, int], ...] = ()
     ended: tuple[int, str] | None = None
     record: str | None = None
     texts: Mapping[str, str] = field(default_factory=dict)
     parts: tuple[RunFiles, ...] = ()
-    stopped: bool = False
+    stopped: str | None = None
+    name: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,11 +214,13 @@ def _run_files(texts: dict[str, str]) -> RunFiles:
     ended = None
     if len(words) == 2 and words[0].isdigit() and words[1].isdigit():
         ended = (int(words[0]), words[1])
-    stopped = texts.pop("stopped", None) is not None
+    stopped = texts.pop("stopped", None)
+    stopped = None if stopped is None else stopped.strip()
     parts = []
     for part in texts.pop("parts", "").splitlines():
         names = [name for name in ("started", "ended") if f"{part}/{name}" in texts]
-        parts.append(_run_files({name: texts.pop(f"{part}/{name}") for name in names}))
+        found = _run_files({name: texts.pop(f"{part}/{name}") for name in names})
+        parts.append(dataclasses.replace(found, name=part))
     return RunFiles(started, ended, texts.pop("record.json", None), texts, tuple(parts), stopped)
 
 

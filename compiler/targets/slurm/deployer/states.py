@@ -130,6 +130,15 @@ def classify_chain(
     return first
 
 
+def without(missing: Sequence[str], verdict: Verdict) -> Verdict:
+    """The verdict on a pipeline of which some tasks were not submitted, as that was cut off."""
+    if not missing or not (verdict.state.is_live or verdict.state is RunState.SUCCEEDED):
+        return verdict
+    detail = f"{verdict.detail}; not submitted yet: {', '.join(missing)}".removeprefix("; ")
+    state = verdict.state if verdict.state.is_live else RunState.RUNNING
+    return Verdict(state, detail)
+
+
 def was_refused(row: QueueRow | AccountRow) -> bool:
     """Whether this is what Slurm keeps of a submission that it refused: it never was a job."""
     return base_state(row.state) == "FAILED" and not row.nodes

@@ -32,7 +32,8 @@ def start(remote: Remote, record: Record, progress: Progress, *, accounting: boo
     )
     progress(f"submit {record.name}")
     data = again.to_json().encode()
-    answer = remote.call_in_set("start", record.run_key, record.name, data=data)
+    stopped = seen[0].record.identity or "0"
+    answer = remote.call_in_set("start", record.run_key, record.name, stopped, data=data)
     job_id = answer.first("job") or ""
     progress(f"job {job_id}")
     return dataclasses.replace(again, identity=job_id)

@@ -35,7 +35,19 @@ def is_left_over(text: bytes) -> bool:
     if not mark or not mine or not pid.isdigit():
         return False
     same_machine = theirs.rpartition("/")[0] == mine.rpartition("/")[0]
-    return same_machine and _process(int(pid)) != theirs
+    return same_machine and not _lives(int(pid), theirs)
+
+
+def _lives(pid: int, process: str) -> bool:
+    """Whether that very process is still there. Of another user's a host may show nothing but
+    that there is one (`hidepid`); then it is taken for the one that is meant."""
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        pass
+    return _process(pid) in (None, process)
 
 
 def _process(pid: int) -> str | None:
