@@ -7,7 +7,8 @@
 # shellcheck shell=bash disable=SC2153,SC2329 # the rest is in node.sh and supervisor.sh
 
 CACHED=()       # control sockets of cached mounts
-SILENT_LOOKS=30 # how often a cached mount may fail to say what is left to upload
+SILENT_LOOKS=30    # how often a cached mount may fail to say what is left to upload
+STUCK_SECONDS=7200 # how long not one of its files may get there
 
 # copy_url URL DESTINATION: an object becomes a file, a prefix or a bucket a folder.
 copy_url() {
@@ -49,30 +50,59 @@ mount_cached() {
     local number=${#CACHED[@]} cache=/var/cache/triplane
     # Where the Deep Learning AMIs mount the instance's own disks.
     [ ! -d /opt/dlami/nvme ] || cache=/opt/dlami/nvme/triplane
-    local socket=/run/triplane-bucket-$number.sock
+    local socket=/run/triplane-bucket-$number.sock region
+    region=$(region_of "${1%%/*}")
     mkdir -p "$TARGET" "$cache/$number" || return
     retry rclone mount --daemon --allow-other --uid "$(id -u "$OWNER")" --gid "$(id -g "$OWNER")" \
         --vfs-cache-mode full --cache-dir "$cache/$number" \
         --rc --rc-no-auth --rc-addr "unix://$socket" "${@:3}" \
-        ":s3,provider=AWS,env_auth,region=$AWS_DEFAULT_REGION:$1" "$TARGET" || return
+        ":s3,provider=AWS,env_auth=true,region=$region:$1" "$TARGET" || return
     CACHED+=("$socket")
 }
 
-# flush_buckets: returns when everything that was written is in its bucket.
+# region_of BUCKET: which S3 says to everybody; rclone does not look for it.
+region_of() {
+    local domain=amazonaws.com headers
+    [ "${AWS_DEFAULT_REGION#cn-}" = "$AWS_DEFAULT_REGION" ] || domain=amazonaws.com.cn
+    headers=$(curl -sS --head --retry 3 "https://s3.$AWS_DEFAULT_REGION.$domain/$1" | tr -d '\r')
+    headers=$(sed -n 's/^[Xx]-[Aa]mz-[Bb]ucket-[Rr]egion: *//p' <<<"$headers" | head -n 1)
+    printf %s "${headers:-$AWS_DEFAULT_REGION}"
+}
+
+# flush_buckets: returns when everything that was written is in its bucket; fails if that cannot
+# be known of all of them.
 flush_buckets() {
-    local socket stats silent
+    local socket lost=0
     for socket in "${CACHED[@]}"; do
-        silent=0
-        while :; do
-            if ! stats=$(rclone rc --unix-socket "$socket" vfs/stats); then
-                silent=$((silent + 1))
-                [ "$silent" -lt "$SILENT_LOOKS" ] || { say "a cached bucket is lost" && return 1; }
-            elif ! grep -Eq '"uploads(InProgress|Queued)": *[1-9]' <<<"$stats"; then
-                break
+        flush_bucket "$socket" || lost=1
+    done
+    return "$lost"
+}
+
+# An upload that fails stays in the queue and is tried again.
+flush_bucket() {
+    local left before='' silent=0 since
+    since=$(date +%s)
+    while :; do
+        left=$(rclone rc --unix-socket "$1" vfs/stats |
+            grep -oE '"uploads(InProgress|Queued)": *[0-9]+' |
+            awk -F : '{sum += $2} END {if (NR) print sum}')
+        if [ -z "$left" ]; then
+            silent=$((silent + 1))
+            if [ "$silent" -ge "$SILENT_LOOKS" ]; then
+                say "a cached bucket is lost: rclone does not answer"
+                return 1
             fi
-            announce alive "$(date +%s)"
-            sleep 2
-        done
+        elif [ "$left" -eq 0 ]; then
+            return 0
+        elif [ "$left" != "$before" ]; then
+            before=$left silent=0 since=$(date +%s)
+        elif [ $(($(date +%s) - since)) -gt "$STUCK_SECONDS" ]; then
+            say "a cached bucket is lost: $left files were not uploaded"
+            return 1
+        fi
+        announce alive "$(date +%s)"
+        sleep 2
     done
 }
 

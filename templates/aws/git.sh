@@ -1,4 +1,5 @@
-# A working directory that is a git repository: cloned on every node, before setup.
+# A working directory that is a git repository: cloned on every node, before anything is placed
+# in it.
 #
 # shellcheck shell=bash disable=SC2153,SC2329 # the rest is in node.sh and supervisor.sh
 

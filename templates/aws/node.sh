@@ -19,14 +19,16 @@ OWNER_HOME=$(getent passwd "$OWNER" | cut -d: -f6)
 
 prepare_node() {
     chown "$OWNER" "$RANK_FOLDER"
+    fetch_secrets || return 1
+    # A clone needs an empty folder: what the task brings along is laid over it.
+    if [ -e "$SCRIPTS/git.sh" ]; then
+        clone_workdir || { say "cannot clone $GIT_URL" && return 1; }
+    fi
     local tree
     for tree in "${TREES[@]}"; do
         place_tree "$tree" || { say "cannot place ${tree#* }" && return 1; }
     done
-    fetch_secrets && place_secrets || return 1
-    if [ -e "$SCRIPTS/git.sh" ]; then
-        clone_workdir || { say "cannot clone $GIT_URL" && return 1; }
-    fi
+    place_secrets || return 1
     place_buckets || { say "cannot copy or mount a bucket" && return 1; }
     if [ -n "$CONTAINER_IMAGE" ]; then
         prepare_container || { say "cannot pull $CONTAINER_IMAGE" && return 1; }

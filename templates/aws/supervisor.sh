@@ -35,6 +35,7 @@ done
 
 STOPPING= # why the launcher is being stopped: peer, lost, stopped
 LAUNCHER= # its process
+LOST_WRITES= # set if what the task wrote did not all reach its buckets
 BEATS=0
 
 say() { printf 'supervisor: %s\n' "$*" | tee -a "$LOG" >&2; }
@@ -116,7 +117,7 @@ watch() {
     done
     wait "$LAUNCHER"
     CODE=$?
-    flush_buckets
+    flush_buckets || LOST_WRITES=1
 }
 
 finish() {
@@ -174,5 +175,9 @@ case $STOPPING in
 esac
 if [ -s "$RANK_FOLDER/end" ]; then
     read -r _ PHASE <"$RANK_FOLDER/end"
+fi
+# Work whose results are lost has not succeeded.
+if [ -n "$LOST_WRITES" ] && [ "$CODE" -eq 0 ]; then
+    finish 1 flush
 fi
 finish "$CODE" "${PHASE:-launcher}"

@@ -18,6 +18,7 @@ from compiler.model import (
     Task,
 )
 from compiler.rendering.filetree import FileTree
+from compiler.targets.aws.ownership import Ownership, owner_of
 from compiler.targets.interface import Job
 
 
@@ -60,6 +61,12 @@ def stack(spec: TargetSpec, **changes: object) -> Stack:
         "origin": ORIGIN,
     }
     return Stack(**{**values, **changes})
+
+
+def owner(spec: TargetSpec | None = None) -> Ownership:
+    """Whose is what jobs of the target make."""
+    spec = spec or target()
+    return owner_of(stack(spec), spec)
 
 
 def resources(accelerators: str | None = None, **fields: object) -> Resources:

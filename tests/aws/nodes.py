@@ -16,6 +16,7 @@ from pathlib import Path
 from compiler.diagnostics import Diagnostics
 from compiler.targets.aws import TARGET
 from compiler.targets.interface import Job
+from tests.aws.builders import owner
 
 _AWS = """#!/bin/bash
 echo "aws $*" >>"{node}/aws.calls"
@@ -67,6 +68,7 @@ case "$*" in
     *api/token*) echo token ;;
     *triplane:rank*) printf %s "{rank}" ;;
     *local-ipv4*) printf %s "10.0.0.1{rank}" ;;
+    *--head*) printf 'HTTP/1.1 403 Forbidden\\r\\nx-amz-bucket-region: eu-west-1\\r\\n\\r\\n' ;;
 esac
 """,
     "shutdown": '#!/bin/bash\necho "$*" >"{node}/shutdown"\n',
@@ -80,6 +82,10 @@ esac
     "rclone": """#!/bin/bash
 if [ "$1" = mount ]; then
     echo "rclone $*" >>"{node}/mounts"
+elif [ -e "{node}/unmounted" ]; then
+    exit 1
+elif [ -e "{node}/denied" ]; then
+    printf '"uploadsInProgress": 0,\\n"uploadsQueued": 1\\n'
 elif [ -e "{node}/uploading" ]; then
     rm "{node}/uploading"
     echo '"uploadsInProgress": 0, "uploadsQueued": 2'
@@ -126,7 +132,9 @@ class Cluster:
         assert not diagnostics.has_errors, diagnostics.sorted()
         self.job = job
         self.bucket = folder / "bucket"
-        self.run_folder = self.bucket / f"team-bucket/ml/.triplane/llama/{job.work}.{job.run}"
+        self.run_folder = (
+            self.bucket / owner().place / f"runs/{job.target.key}/{job.work}.{job.run}"
+        )
         self.files = self.bucket / "team-bucket/ml/.triplane/files"
         self.files.mkdir(parents=True)
         (self.bucket / "secrets").mkdir()

@@ -121,10 +121,13 @@ def efa_traffic_is_allowed(project: Project) -> Iterator[str]:
                     yield f"{item.name}: {kind}"
 
 
-def several_nodes_with_efa_are_together(project: Project) -> Iterator[str]:
+def several_fast_nodes_are_together(project: Project) -> Iterator[str]:
+    """Those with EFA or accelerators, unless a reservation says where they are."""
     for item in project.of("LaunchTemplate"):
         nodes = [node for node in project.of("Instance") if node.name.startswith(f"{item.name}-")]
-        if len(nodes) > 1 and item.inputs.get("networkInterfaces"):
+        kind = instance_type(str(item.inputs["instanceType"]))
+        is_fast = item.inputs.get("networkInterfaces") or (kind and kind.accelerator)
+        if len(nodes) > 1 and is_fast and "capacityReservationSpecification" not in item.inputs:
             groups = [group.name for group in project.of("PlacementGroup")]
             if item.name not in groups or "placement" not in item.inputs:
                 yield item.name
@@ -197,7 +200,7 @@ RULES: tuple[Rule, ...] = (
     efa_fits_the_cards,
     interfaces_have_the_groups,
     efa_traffic_is_allowed,
-    several_nodes_with_efa_are_together,
+    several_fast_nodes_are_together,
     roles_may_do_little,
     roles_are_for_instances,
     user_data_fits,

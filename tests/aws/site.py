@@ -132,7 +132,7 @@ class AwsSite:
         values = {"outcome": "succeeded", "exit_code": 0, "rank": 0, "phase": "run", **body}
         self.client("s3").put_object(
             Bucket=BUCKET,
-            Key=f".triplane/lab/{run}/outcome.json",
+            Key=f".triplane/lab/runs/{REGION}/{run}/outcome.json",
             Body=(text or json.dumps(values)).encode(),
         )
 

@@ -11,10 +11,14 @@ import time
 import pytest
 
 from compiler.diagnostics import InvalidInput, LockHeld, TargetUnreachable, WorkFailed
+from compiler.model import Overrides
 from compiler.planning.outcomes import Action
+from compiler.planning.plan_file import to_json
+from compiler.targets.aws.ownership import owner_of
 from compiler.targets.pulumi.cli import backend_url
 from compiler.targets.registry import deployer_of
-from tests.aws.site import REGION, TOP, Set
+from compiler.workflow import apply_plan, cancel, plan, plan_destroy, secrets_for, unlock
+from tests.aws.site import BUCKET, REGION, TOP, Set
 from tests.aws.test_deployer_life import change_of, resources_of
 
 TASK = "name: train\nnum_nodes: 2\nresources: {infra: aws, cpus: 8}\nrun: echo hi\n"
@@ -74,8 +78,6 @@ def test_an_apply_that_is_killed_is_healed_and_starts_nothing_twice(aws, lab):
     assert change_of(planned).action is Action.UPDATE
     with pytest.raises(LockHeld, match=r"locked by .* pid .*triplane unlock"):
         lab.apply(planned)
-    from compiler.workflow import unlock
-
     ((key, holder, error),) = unlock(lab.stack())
     assert (key, error) == (REGION, None)
     assert f"pid {process.pid}" in holder
@@ -84,6 +86,62 @@ def test_an_apply_that_is_killed_is_healed_and_starts_nothing_twice(aws, lab):
     assert lost.isdisjoint({node["InstanceId"] for node in aws.instances()})
     assert pending_operations(aws) == []
     assert not lab.plan().plan.has_changes
+
+
+def test_a_cancellation_that_fails_half_way_leaves_the_run_live_until_its_nodes_are_gone(aws, lab):
+    lab.task("train", TASK)
+    assert lab.apply().exit_code == 0
+    aws.say("stuck", {"lab-train-1-1": "UnauthorizedOperation: TerminateInstances"})
+    stack = lab.stack()
+    ((_, error),) = cancel(stack, ["train"])
+    assert "UnauthorizedOperation: TerminateInstances" in str(error)
+    assert len(aws.instances()) == 1
+    assert lab.status() == {"train.1": "pending"}
+    change = change_of(lab.plan())  # nobody puts back what is to go
+    assert change.action is Action.NOOP
+    assert "its cancellation did not finish, 1 of its nodes are there" in change.reason
+
+    aws.say("stuck", {})
+    assert cancel(stack, ["train"]) == [(f"train run 1 on {REGION} cancelled", None)]
+    assert aws.instances() == []
+    assert aws.world.read() == {}
+    assert lab.status() == {"train.1": "cancelled"}
+
+
+def test_what_a_cancellation_left_goes_with_the_next_apply(aws, lab):
+    lab.task("train", TASK)
+    assert lab.apply().exit_code == 0
+    aws.say("stuck", {INSTANCE: "RequestLimitExceeded: slow down"})
+    ((_, error),) = cancel(lab.stack(), ["train"])
+    assert "RequestLimitExceeded" in str(error)
+    aws.say("stuck", {})
+    lab.task("other", TASK.replace("train", "other"))
+    assert lab.apply().exit_code == 0
+    assert {item["name"] for item in aws.world.of("Instance")} == {"lab-other-1-0", "lab-other-1-1"}
+    assert lab.status() == {"other.1": "pending", "train.1": "cancelled"}
+
+
+def test_a_set_of_the_same_name_with_records_elsewhere_is_another(aws, lab, tmp_path, monkeypatch):
+    other = Set(tmp_path / "other", files={"bucket": f"s3://{BUCKET}/other"})
+    for one, value in ((lab, "first"), (other, "second")):
+        monkeypatch.setenv("HF_TOKEN", value)
+        one.task("train", TASK + "secrets: {HF_TOKEN: null}\n")
+        given = Overrides(secret=(("HF_TOKEN", None),))
+        planned = plan([], one.stack(), overrides=given, environ=dict(os.environ))
+        applied = apply_plan(planned.plan, one.stack(), secrets_for(planned, one.stack()))
+        assert applied.exit_code == 0, applied.failed
+    assert len(aws.instances()) == 4
+    values = {
+        aws.client("ssm").get_parameter(Name=item["Name"], WithDecryption=True)["Parameter"][
+            "Value"
+        ]
+        for item in aws.client("ssm").describe_parameters()["Parameters"]
+    }
+    assert values == {"first", "second"}
+    assert cancel(lab.stack(), ["train"]) == [(f"train run 1 on {REGION} cancelled", None)]
+    assert len(aws.instances()) == 2
+    assert lab.status() == {"train.1": "cancelled"}
+    assert other.status() == {"train.1": "pending"}
 
 
 def test_nodes_that_are_taken_away_are_not_made_again(aws, lab):
@@ -105,10 +163,6 @@ def test_secrets_are_in_no_state_event_log_or_object(aws, lab, monkeypatch):
     canary = "CANARY-c2VjcmV0"
     monkeypatch.setenv("HF_TOKEN", canary)
     lab.task("train", TASK + "secrets: {HF_TOKEN: null}\n")
-    from compiler.model import Overrides
-    from compiler.planning.plan_file import to_json
-    from compiler.workflow import apply_plan, plan, secrets_for
-
     stack = lab.stack()
     given = Overrides(secret=(("HF_TOKEN", None),))
     planned = plan([], stack, overrides=given, environ=dict(os.environ))
@@ -116,7 +170,8 @@ def test_secrets_are_in_no_state_event_log_or_object(aws, lab, monkeypatch):
     applied = apply_plan(planned.plan, stack, secrets_for(planned, stack), told.append)
     assert applied.exit_code == 0, applied.failed
     ssm = aws.client("ssm")
-    there = ssm.get_parameter(Name="/triplane/lab/HF_TOKEN", WithDecryption=True)["Parameter"]
+    name = owner_of(stack, stack.targets[REGION]).parameter("HF_TOKEN")
+    there = ssm.get_parameter(Name=name, WithDecryption=True)["Parameter"]
     assert (there["Value"], there["Type"]) == (canary, "SecureString")
     everything = "\n".join(
         [
@@ -129,8 +184,6 @@ def test_secrets_are_in_no_state_event_log_or_object(aws, lab, monkeypatch):
     )
     assert "train" in everything
     assert canary not in everything
-    from compiler.workflow import plan_destroy
-
     assert lab.apply(plan_destroy(stack)).exit_code == 0
     assert ssm.describe_parameters()["Parameters"] == []
 

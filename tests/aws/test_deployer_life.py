@@ -141,9 +141,9 @@ def test_a_pending_run_is_replaced_and_settings_of_the_target_replace_what_they_
     assert len(aws.world.of("LaunchTemplate")) == 1
 
     # Running work is cancelled, and its log is there.
-    s3 = aws.client("s3")
+    s3, runs = aws.client("s3"), f".triplane/lab/runs/{REGION}"
     for key, text in (("state/0.alive", "1"), ("logs/0.log", "a\nb\n"), ("logs/1.log", "c")):
-        s3.put_object(Bucket="lab-runs", Key=f".triplane/lab/train.2/{key}", Body=text.encode())
+        s3.put_object(Bucket="lab-runs", Key=f"{runs}/train.2/{key}", Body=text.encode())
     assert lab.status()["train.2"] == "running"
     from compiler.workflow import cancel, logs
 

@@ -9,6 +9,7 @@ import pytest
 
 from compiler.diagnostics import PlanOutdated, WorkFailed
 from compiler.planning.records import Record, Stage
+from compiler.targets.aws.deployer import attach
 from compiler.targets.aws.deployer.site import Site
 from compiler.targets.aws.deployer.states import Facts, Node, classify
 from compiler.targets.interface import Streams
@@ -27,6 +28,7 @@ RECORD = Record(
     stage=Stage.CREATED,
     identity="i-1,i-2",
 )
+CANCELLING = replace(RECORD, outcome="cancelled")
 INTENT = replace(RECORD, stage=Stage.INTENT, identity=None)
 RUNNING = (Node("i-1", "running"), Node("i-2", "running"))
 GONE = (Node("i-1", "terminated", "(Server.SpotInstanceTermination)"), Node("i-2", "terminated"))
@@ -46,6 +48,11 @@ FAILED = '{"outcome": "failed", "exit_code": 3, "rank": 1, "phase": "setup"}'
         (RECORD, Facts(nodes=GONE, outcome=FAILED), "failed", "in setup on rank 1"),
         (RECORD, Facts(nodes=None, beats=[1]), "running", "EC2 does not say"),
         (RECORD, Facts(outcome="{"), "unknown", "cannot be read"),
+        (CANCELLING, Facts(nodes=RUNNING, has_program=True), "pending", "2 of its nodes are there"),
+        (CANCELLING, Facts(nodes=RUNNING, has_program=True, beats=[0]), "running", "again"),
+        (CANCELLING, Facts(nodes=None, has_program=True), "pending", "its nodes may be there"),
+        (CANCELLING, Facts(nodes=GONE, has_program=True, outcome=FAILED), "cancelled", ""),
+        (CANCELLING, Facts(nodes=()), "cancelled", ""),
         (INTENT, Facts(), "cancelled", "never started"),
         (INTENT, Facts(has_program=True), "pending", "did not finish"),
     ],
@@ -54,7 +61,8 @@ def test_the_state_of_a_run(record, facts, state, detail):
     verdict = classify(record, facts)
     assert verdict.state == state
     assert detail in verdict.detail
-    assert verdict.final == (state in ("vanished", "failed"))
+    is_final = state in ("vanished", "failed") or (record is CANCELLING and state == "cancelled")
+    assert verdict.final == is_final
 
 
 @pytest.fixture
@@ -86,10 +94,11 @@ def test_a_command_runs_on_the_instance_of_its_rank(aws, lab, site, tmp_path, mo
     answer = ec2.run_instances(ImageId="ami-0123456789abcdef0", MinCount=2, MaxCount=2)
     ids = [item["InstanceId"] for item in answer["Instances"]]
     for rank, one in enumerate(ids):
-        tags = {"set": "lab", "work": "train", "run": "1", "rank": str(rank)}
+        tags = {**site.owner.tags, "triplane:work": "train", "triplane:run": "1"}
+        tags["triplane:rank"] = str(rank)
         ec2.create_tags(
             Resources=[one],
-            Tags=[{"Key": f"triplane:{key}", "Value": value} for key, value in tags.items()],
+            Tags=[{"Key": key, "Value": value} for key, value in tags.items()],
         )
     site.store.create(replace(RECORD, identity=",".join(ids)))
     stack = lab.stack()
@@ -105,6 +114,7 @@ def test_a_command_runs_on_the_instance_of_its_rank(aws, lab, site, tmp_path, mo
         assert sent["Parameters"]["commands"] == [
             "sudo bash /opt/triplane/scripts/enter.sh nvidia-smi '-L $HOME'"
         ]
+        assert sent["Parameters"]["executionTimeout"] == ["172800"]  # an hour if not given
 
         # A terminal is the AWS CLI's.
         terminal = Streams(0, out.fileno(), out.fileno(), terminal=True)
@@ -125,3 +135,22 @@ def test_a_command_runs_on_the_instance_of_its_rank(aws, lab, site, tmp_path, mo
     ec2.terminate_instances(InstanceIds=ids)
     with pytest.raises(WorkFailed, match=r"has ended \(vanished\)"):
         deployer.exec(run, ["true"], Streams(None, 1, 2), rank=0)
+
+
+def test_a_command_that_nobody_waits_for_any_more_is_cancelled(site):
+    class Ssm:
+        cancelled: tuple[str, list[str]] | None = None
+
+        def send_command(self, **_):
+            return {"Command": {"CommandId": "c-1"}}
+
+        def get_command_invocation(self, **_):
+            raise KeyboardInterrupt
+
+        def cancel_command(self, CommandId, InstanceIds):
+            self.cancelled = (CommandId, InstanceIds)
+
+    site.account._clients["ssm"] = ssm = Ssm()
+    with pytest.raises(KeyboardInterrupt):
+        attach._run(site, "i-1", "sleep 100000", Streams(None, 1, 2))
+    assert ssm.cancelled == ("c-1", ["i-1"])

@@ -74,7 +74,7 @@ BROKEN = {
     ),
     rules.interfaces_have_the_groups: lambda p: change(p, "LaunchTemplate", networkInterfaces=[]),
     rules.efa_traffic_is_allowed: lambda p: without(p, "SecurityGroupEgressRule"),
-    rules.several_nodes_with_efa_are_together: lambda p: without(p, "PlacementGroup"),
+    rules.several_fast_nodes_are_together: lambda p: without(p, "PlacementGroup"),
     rules.roles_may_do_little: lambda p: change(p, "RolePolicy", policy=policy("s3:GetObject")),
     rules.roles_are_for_instances: lambda p: change(
         p, "Role", assumeRolePolicy=other_service(p.one("Role").inputs["assumeRolePolicy"])

@@ -13,8 +13,15 @@ import pytest
 
 from compiler.model import FileMount, GitWorkdir, Image, Secret, Storage
 from compiler.rendering.filetree import FileTree
-from tests.aws.builders import ORIGIN, job, resources
-from tests.aws.nodes import Cluster
+from tests.aws.builders import ORIGIN, job, owner, resources
+from tests.aws.nodes import Cluster, Node
+
+OWNER = owner()
+
+
+def parameter_file(name: str) -> str:
+    """Where the stand-in has the value of a secret."""
+    return OWNER.parameter(name).replace("/", "_")
 
 
 def outcome(cluster: Cluster) -> dict:
@@ -120,7 +127,7 @@ def test_secrets_reach_the_task_and_no_file(tmp_path):
         ),
     )
     for name, value in values.items():
-        (cluster.bucket / f"secrets/_triplane_llama_{name}").write_text(value)
+        (cluster.bucket / "secrets" / parameter_file(name)).write_text(value)
     assert cluster.run() == [0]
     expected = subprocess.run(
         ["sha256sum"], input="|".join(values.values()), capture_output=True, text=True, check=True
@@ -139,7 +146,7 @@ def test_a_secret_with_a_path_is_a_file_and_no_variable(tmp_path):
             script='stat -c %a ~/.tls/key >~/mode\necho "${TLS-none}" >~/seen\n',
         ),
     )
-    (cluster.bucket / "secrets/_triplane_llama_TLS").write_text("a\nb\n")
+    (cluster.bucket / "secrets" / parameter_file("TLS")).write_text("a\nb\n")
     assert cluster.run() == [0]
     home = cluster.nodes[0].home
     assert (home / ".tls/key").read_text() == "a\nb\n"
@@ -150,7 +157,7 @@ def test_a_secret_with_a_path_is_a_file_and_no_variable(tmp_path):
 def test_a_secret_that_cannot_be_read_fails_the_run(tmp_path):
     cluster = Cluster(tmp_path, job(secrets={"HF_TOKEN": Secret("HF_TOKEN")}))
     assert cluster.run() == [1]
-    assert "cannot read the secret ssm:/triplane/llama/HF_TOKEN" in cluster.nodes[0].log()
+    assert f"cannot read the secret ssm:{OWNER.parameter('HF_TOKEN')}" in cluster.nodes[0].log()
     assert outcome(cluster)["phase"] == "prepare"
     assert cluster.nodes[0].was_shut_down
 
@@ -204,7 +211,7 @@ def test_a_container_gets_files_devices_and_names_of_secrets(tmp_path):
             config={"docker": {"run_options": "--shm-size 8g"}},
         ),
     )
-    (cluster.bucket / "secrets/_triplane_llama_HF_TOKEN").write_text("CANARY")
+    (cluster.bucket / "secrets" / parameter_file("HF_TOKEN")).write_text("CANARY")
     pack(cluster, Path(work.local), work.digest)
     pack(cluster, Path(single.local), single.digest)
     cluster.run()
@@ -284,6 +291,40 @@ def storage(destination: str, mode: str, bucket: str, **config: object) -> Stora
     return Storage(destination, None, source, None, mode, True, None, config, ORIGIN)
 
 
+def move_mounts(node: Node, **places: str) -> None:
+    """Lets the node mount below its own folder; `places` are further texts to replace."""
+    moved = {
+        "'/shared'": f"'{node.folder}/mounted/shared'",
+        "'/out'": f"'{node.folder}/mounted/out'",
+        "/run/triplane-": f"{node.folder}/triplane-",
+        "/var/cache/triplane": f"{node.folder}/cache",
+        **places,
+    }
+    for path in (node.folder / "triplane/scripts").iterdir():
+        text = path.read_text()
+        for old, new in moved.items():
+            text = text.replace(old, new)
+        path.write_text(text)
+
+
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [
+        ("unmounted", "rclone does not answer"),
+        ("denied", "1 files were not uploaded"),
+    ],
+)
+def test_a_run_whose_writes_did_not_reach_their_bucket_has_failed(tmp_path, fault, said):
+    mounts = (storage("/out", "MOUNT_CACHED", "team"),)
+    cluster = Cluster(tmp_path, job(storage=mounts, script="true\n"))
+    (node,) = cluster.nodes
+    (node.folder / fault).touch()
+    move_mounts(node, **{"STUCK_SECONDS=7200": "STUCK_SECONDS=1"})
+    assert cluster.run() == [1]
+    assert f"a cached bucket is lost: {said}" in node.log()
+    assert outcome(cluster) == {"outcome": "failed", "exit_code": 1, "rank": 0, "phase": "flush"}
+
+
 def test_buckets_are_copied_mounted_and_flushed_before_the_rank_ends(tmp_path):
     cluster = Cluster(
         tmp_path,
@@ -305,24 +346,17 @@ def test_buckets_are_copied_mounted_and_flushed_before_the_rank_ends(tmp_path):
     (node,) = cluster.nodes
     (node.folder / "uploading").touch()
     moved = f"{node.folder}/mounted"
-    places = {
-        "'/shared'": f"'{moved}/shared'",
-        "'/out'": f"'{moved}/out'",
-        "/run/triplane-": f"{node.folder}/triplane-",
-        "/var/cache/triplane": f"{node.folder}/cache",
-    }
-    for path in (node.folder / "triplane/scripts").iterdir():
-        text = path.read_text()
-        for old, new in places.items():
-            text = text.replace(old, new)
-        path.write_text(text)
+    move_mounts(node)
     assert cluster.run() == [3]
     assert (node.home / "seen").read_text() == "vocab.jsonab"
     mounts = (node.folder / "mounts").read_text().splitlines()
     assert mounts[0].startswith("mount-s3 --allow-other --uid ")
     assert mounts[0].endswith(f" --read-only team {moved}/shared")
     assert mounts[1].startswith("rclone mount --daemon --allow-other ")
-    assert f"--transfers 3 :s3,provider=AWS,env_auth,region=us-east-1:team {moved}/out" in mounts[1]
+    assert (
+        f"--transfers 3 :s3,provider=AWS,env_auth=true,region=eu-west-1:team {moved}/out"
+        in mounts[1]
+    )
     assert mounts[2:] == ["flushed"]
     assert outcome(cluster)["exit_code"] == 3
 
@@ -346,7 +380,7 @@ def test_a_git_workdir_is_cloned_at_its_ref_with_a_token_that_no_argument_has(tm
             script='cat file >~/seen\necho "$GIT_URL $GIT_COMMIT_HASH" >~/env\n',
         ),
     )
-    (cluster.bucket / "secrets/_triplane_llama_GIT_TOKEN").write_text("CANARY-git")
+    (cluster.bucket / "secrets" / parameter_file("GIT_TOKEN")).write_text("CANARY-git")
     (node,) = cluster.nodes
     real = shutil.which("git")
     wrapper = node.folder / "bin/git"
@@ -364,6 +398,31 @@ def test_a_git_workdir_is_cloned_at_its_ref_with_a_token_that_no_argument_has(tm
     assert "CANARY" not in calls
 
 
+def test_what_a_task_brings_along_is_laid_over_a_cloned_workdir(tmp_path):
+    source = tmp_path / "repository"
+    source.mkdir()
+    git = ["git", "-C", str(source), "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([*git, "init", "--quiet"], check=True)
+    (source / "cloned").write_text("cloned ")
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "--quiet", "-m", "one"], check=True)
+    _, single = trees(tmp_path / "source")
+    cluster = Cluster(
+        tmp_path,
+        job(
+            workdir=GitWorkdir(f"file://{source}", None, ORIGIN),
+            trees=(single,),
+            secrets={"TLS": Secret("TLS", mount_path="~/sky_workdir/tls.key", managed=True)},
+            script='cat cloned "data/my list.txt" tls.key >~/seen\n',
+        ),
+    )
+    pack(cluster, Path(single.local), single.digest)
+    (cluster.bucket / "secrets" / parameter_file("TLS")).write_text(" key")
+    (node,) = cluster.nodes
+    assert cluster.run() == [0], node.log()
+    assert (node.home / "seen").read_text() == "cloned one key"
+
+
 def test_a_command_enters_the_environment_and_folder_of_run(tmp_path):
     cluster = Cluster(
         tmp_path,
@@ -373,7 +432,7 @@ def test_a_command_enters_the_environment_and_folder_of_run(tmp_path):
             script="touch ~/started\n/bin/sleep 600\n",
         ),
     )
-    (cluster.bucket / "secrets/_triplane_llama_HF_TOKEN").write_text("CANARY")
+    (cluster.bucket / "secrets" / parameter_file("HF_TOKEN")).write_text("CANARY")
     (node,) = cluster.nodes
     cluster.start(node)
     deadline = time.monotonic() + 60

@@ -3,16 +3,23 @@
 from __future__ import annotations
 
 import base64
+import dataclasses
 import hashlib
 import json
 import re
 
-from compiler.model import Image, Infra
+import pytest
+
+from compiler.diagnostics import Diagnostics
+from compiler.model import FileMount, Image, Infra
 from compiler.rendering.filetree import FileTree
-from tests.aws.builders import job, resources, secret_job, target
+from compiler.targets.aws.limits import policy_size
+from compiler.targets.aws.lower import lower
+from tests.aws.builders import ORIGIN, job, owner, resources, secret_job, target
 from tests.aws.mocks import ACCOUNT, AMI
 from tests.aws.projects import artifacts_of, run, scripts, statements
 
+OWNED_LOG = owner().parameter("LOG")
 UBUNTU = "/aws/service/canonical/ubuntu/server/24.04/stable/current/amd64/hvm/ebs-gp3/ami-id"
 
 
@@ -22,6 +29,8 @@ def test_one_cpu_node_has_exactly_these_resources_and_inputs(tmp_path):
     name = "llama-pretrain-1"
     tags = {
         "triplane:set": "llama",
+        "triplane:target": "us-east-1",
+        "triplane:records": "team-bucket/ml/.triplane/llama",
         "triplane:work": "pretrain",
         "triplane:run": "1",
         "team": "nlp",
@@ -145,7 +154,7 @@ def test_the_boot_script_names_the_digests_of_exactly_the_uploaded_scripts(tmp_p
         name: hashlib.sha256(text.encode()).hexdigest() for name, text in files.items()
     }
     keys = {item.inputs["key"] for item in project.of("BucketObjectv2")}
-    folder = "ml/.triplane/llama/pretrain.1/scripts"
+    folder = "ml/.triplane/llama/runs/us-east-1/pretrain.1/scripts"
     assert keys == {f"{folder}/{name}" for name in files}
     assert f"'s3://team-bucket/{folder}/'" in boot
 
@@ -207,11 +216,11 @@ def test_secrets_are_references_only(tmp_path):
     )
     assert arns == {
         f"{ssm}parameter/hf/token": "ssm:GetParameter",
-        f"{ssm}parameter/triplane/llama/LOG": "ssm:GetParameter",
+        f"{ssm}parameter{OWNED_LOG}": "ssm:GetParameter",
         f"{manager}secret:wandb-??????": "secretsmanager:GetSecretValue",
     }
     assert (
-        "SECRETS=('HF_TOKEN=ssm:/hf/token' 'LOG=ssm:/triplane/llama/LOG' "
+        f"SECRETS=('HF_TOKEN=ssm:/hf/token' 'LOG=ssm:{OWNED_LOG}' "
         "'WANDB_API_KEY=secrets_manager:wandb')" in scripts(project)["job.env"]
     )
 
@@ -219,7 +228,7 @@ def test_secrets_are_references_only(tmp_path):
 def test_a_role_may_touch_its_own_run_and_nothing_else(tmp_path):
     tree = FileTree("~/sky_workdir", "d" * 64, local="/src", files={"a": "x"})
     project = run(tmp_path, job(trees=(tree,)))
-    bucket, folder = "arn:aws:s3:::team-bucket", "ml/.triplane/llama/pretrain.1"
+    bucket, folder = "arn:aws:s3:::team-bucket", "ml/.triplane/llama/runs/us-east-1/pretrain.1"
     s3 = [item for item in statements(project) if str(item["Action"]).startswith("s3:")]
     assert s3 == [
         {
@@ -364,3 +373,51 @@ def test_a_task_without_run_keeps_its_nodes(tmp_path):
     assert "ENDS=0\n" in scripts(project)["job.env"]
     assert "run.sh" not in scripts(project)
     assert "shutdown" not in base64.b64decode(template["userData"]).decode()
+
+
+def test_several_nodes_with_accelerators_are_packed_without_efa_too(tmp_path):
+    project = run(tmp_path, job(resources("L4:4"), num_nodes=2))
+    assert project.one("PlacementGroup").inputs["strategy"] == "cluster"
+    assert project.one("LaunchTemplate").inputs["placement"] == {"groupName": "llama-pretrain-1"}
+
+
+@pytest.mark.parametrize(
+    ("key", "where", "placement"),
+    [
+        ("capacity_blocks", {}, None),
+        ("reservations", {}, None),
+        ("reservations", {"placement_group": "training"}, {"groupName": "training"}),
+    ],
+)
+def test_instances_start_in_the_zone_of_their_reservation(tmp_path, key, where, placement):
+    reserved = {"id": "cr-0aaaaaaaaaaaaaaaa", "zone": "us-east-1b", **where}
+    spec = target(**{key: {"p5": reserved}})
+    project = run(tmp_path, job(resources("H100:8"), num_nodes=2, spec=spec))
+    (filters,) = (dict(call)["filters"] for token, call in project.calls if "Subnets" in token)
+    assert {"name": "availability-zone", "values": ["us-east-1b"]} in filters
+    template = project.one("LaunchTemplate").inputs
+    assert template.get("placement") == placement
+    assert project.of("PlacementGroup") == []
+    assert template["capacityReservationSpecification"] == {
+        "capacityReservationTarget": {"capacityReservationId": "cr-0aaaaaaaaaaaaaaaa"}
+    }
+
+
+def test_the_size_of_a_policy_is_known_before_it_is_made(tmp_path):
+    mounts = tuple(
+        FileMount(f"/data/{number}", f"s3://bucket-{number}/and/a/prefix", ORIGIN)
+        for number in range(6)
+    )
+    work = dataclasses.replace(
+        secret_job(),
+        resources=resources(image=Image(docker=f"{ACCOUNT}.dkr.ecr.us-west-2.amazonaws.com/a:2")),
+        trees=(FileTree("~/sky_workdir", "d" * 64, local="/src", files={"a": "x"}),),
+    )
+    work = dataclasses.replace(
+        work, task=dataclasses.replace(work.task, file_mounts=mounts), target=target(logs="/l")
+    )
+    project = run(tmp_path, work)
+    real = len(re.sub(r"\s", "", str(project.one("RolePolicy").inputs["policy"])))
+    workload = lower(work, Diagnostics())
+    folder = f"{owner().place}/runs/us-east-1/{workload.run_key}"
+    assert real <= policy_size(workload.statements, folder) <= 1.4 * real

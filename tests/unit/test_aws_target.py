@@ -85,10 +85,32 @@ def test_rendering_loads_no_pulumi():
         (resources(infra=Infra("aws", None, "eu-west-1a")), "aws-zone"),
         (resources("H100:8", max_hourly_cost=1), "cost-above-limit"),
         (resources(accelerator_args={"tpu_vm": True}), "field-refused"),
+        (resources(disk_size=65537), "aws-too-large"),
+        (resources(labels={f"l{number}": "" for number in range(41)}), "aws-too-large"),
     ],
 )
 def test_a_candidate_that_cannot_run_is_refused(asked, expected):
     assert refusals(job(asked)) == [expected]
+
+
+def test_no_run_has_a_thousand_million_instances():
+    assert refusals(job(num_nodes=1000)) == []
+    assert refusals(job(num_nodes=10**9)) == ["aws-too-large"]
+
+
+def test_a_reservation_is_in_a_zone():
+    here, there = Infra("aws", None, "us-east-1a"), Infra("aws", None, "us-east-1b")
+    known = target(reservations={"p4d": {"id": "cr-0aaaaaaa", "zone": "us-east-1a"}})
+    unknown = target(reservations={"p4d": "cr-0aaaaaaa"})
+    assert refusals(job(resources("A100:8", infra=here), spec=known)) == []
+    assert refusals(job(resources("A100:8", infra=there), spec=known)) == ["aws-reservation-zone"]
+    assert codes_of(job(resources("A100:8"), spec=unknown)) == ["aws-reservation-zone"]
+    assert codes_of(job(resources("A100:8", infra=there), spec=unknown)) == []
+    one = target(reservations={"p4d": "cr-0aaaaaaa"}, subnets=["the-only-one"])
+    assert codes_of(job(resources("A100:8"), spec=one)) == []
+    # Spot instances are in no reservation.
+    assert codes_of(job(resources("A100:8", use_spot=True), spec=unknown)) == ["field-changed"]
+    assert codes_of(job(resources("A100:8"), num_nodes=2, spec=known)) == ["aws-reservation-spread"]
 
 
 def test_an_image_makes_rare_hardware_possible():
@@ -267,7 +289,7 @@ def test_a_bucket_may_have_a_prefix_or_none():
     options = options_of(target(files={"bucket": "s3://b"}))
     assert (options.bucket, options.files_prefix) == ("b", ".triplane/files")
     options = options_of(target(files={"bucket": "s3://b/x/y/"}))
-    assert options.runs_prefix("set") == "x/y/.triplane/set"
+    assert options.runs_prefix("set", "t") == "x/y/.triplane/set/runs/t"
 
 
 def test_modules_of_different_jobs_differ():

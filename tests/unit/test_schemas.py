@@ -897,8 +897,16 @@ SLURM_TARGET: Rows = {
     ).items()
 }
 RESERVATIONS = (
-    [{"p5.48xlarge": "cr-0123456789abcdef0", "p4d": "cr-01234567"}],
-    [{"p5": "x"}, {"P5": "cr-01234567"}, "cr-01234567"],
+    [
+        {"p5.48xlarge": "cr-0123456789abcdef0", "p4d": "cr-01234567"},
+        {"p5": {"id": "cr-01234567", "zone": "us-east-1a", "placement_group": "training"}},
+        {"p5": {"id": "cr-01234567", "zone": "us-west-2-lax-1a"}},
+    ],
+    [
+        *({"p5": "x"}, {"P5": "cr-01234567"}, "cr-01234567"),
+        *({"p5": {"zone": "us-east-1a"}}, {"p5": {"id": "x"}}),
+        *({"p5": {"id": "cr-01234567", key: ""}} for key in ("zone", "placement_group", "x")),
+    ],
 )
 AWS_TARGET: Rows = {
     f"targets.<a>.{key}": row

@@ -68,6 +68,41 @@ ZONE = Code(
     "Name a zone of the region, or the target of the zone's region.",
     example="resources: {infra: aws/us-east-1/eu-west-1a}",
 )
+RESERVATION_ZONE = Code(
+    "aws-reservation-zone",
+    Severity.ERROR,
+    "Instances would not be started where their capacity reservation is.",
+    "A reservation is in one zone; EC2 refuses to start its instances in another.",
+    "Name the zone beside the id in the stack's target (`{id: cr-..., zone: us-east-1a}`), and "
+    "no other one in the task.",
+    example="targets: {us-east-1: {kind: aws, reservations: {p5: cr-0123456789abcdef0}}}",
+)
+RESERVATION_SPREAD = Code(
+    "aws-reservation-spread",
+    Severity.WARNING,
+    "Several nodes with accelerators are in a reservation that is in no placement group.",
+    "EC2 packs instances of a reservation only where it was made in a cluster placement group; "
+    "elsewhere they may be far from each other.",
+    "Make the reservation in a cluster placement group and name that beside its id "
+    "(`{id: cr-..., placement_group: training}`).",
+    example="targets: {us-east-1: {kind: aws, reservations: {p4d: cr-0123456789abcdef0}}}",
+)
+TOO_LARGE = Code(
+    "aws-too-large",
+    Severity.ERROR,
+    "The task asks for more than EC2 takes in one request, or for one instance.",
+    "EC2 would refuse it after other parts of the run have been made.",
+    "Ask for less: at most 1000 nodes, 65536 GiB of disk, 40 labels.",
+    example="num_nodes: 1000000000",
+)
+POLICY_SIZE = Code(
+    "aws-policy-size",
+    Severity.ERROR,
+    "The policy of the nodes' role would be longer than the 10,240 characters that IAM takes.",
+    "It names each archive, bucket and secret that the task uses, and nothing else.",
+    "Bring files along as one folder rather than many, and name fewer secrets.",
+    example="file_mounts: {~/1: ./1, ~/2: ./2, ~/3: ./3, ...}",
+)
 TEXT = Code(
     "aws-text",
     Severity.ERROR,

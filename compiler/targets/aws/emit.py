@@ -14,6 +14,7 @@ from compiler.rendering.quoting import checked
 from compiler.targets.aws.buckets import bucket_uses
 from compiler.targets.aws.lower import Workload, accelerator_family
 from compiler.targets.aws.options import AwsOptions, options_of
+from compiler.targets.aws.ownership import owner_of
 from compiler.targets.aws.scripts import digests_of, scripts_of, static_text
 from compiler.targets.interface import Job
 
@@ -70,7 +71,7 @@ def emit_project(stack: Stack, target: TargetSpec) -> tuple[Artifact, ...]:
         "requirements.txt": static_text("requirements.txt"),
         **{name: static_text(name) for name in _STATIC},
         "common/__init__.py": '"""What all workloads of the stack use."""\n',
-        "common/settings.py": render("aws/common/settings.py.j2", _settings(stack, options)),
+        "common/settings.py": render("aws/common/settings.py.j2", _settings(stack, target)),
         "common/network.py": render("aws/common/network.py.j2", _network(options)),
         "workloads/__init__.py": '"""One module a run."""\n',
     }
@@ -87,7 +88,8 @@ def _artifact(path: str, text: str, name: str) -> Artifact:
 
 def _run_url(job: Job, workload: Workload) -> str:
     options = workload.options
-    return f"s3://{options.bucket}/{options.runs_prefix(job.stack.set_name)}/{workload.run_key}"
+    runs = options.runs_prefix(job.stack.set_name, job.target.key)
+    return f"s3://{options.bucket}/{runs}/{workload.run_key}"
 
 
 def _job_env(job: Job, workload: Workload) -> dict[str, object]:
@@ -162,24 +164,26 @@ def _module(workload: Workload) -> dict[str, object]:
 
 
 def _project(stack: Stack, target: TargetSpec) -> dict[str, object]:
-    key = re.sub(r"[^A-Za-z0-9_.-]", "-", target.key)
+    name = names.cut(f"triplane-{stack.set_name}-{target.key}", _PROJECT_LIMIT - 9)
     return {
-        "project": names.cut(f"triplane-{stack.set_name}-{key}", _PROJECT_LIMIT),
+        # Another owner's stack may have the same name, and its state the same backend.
+        "project": f"{name}-{owner_of(stack, target).digest}",
         "description": f"Set {stack.set_name} on {target.key}, written by triplane: change the "
         "tasks and render again",
     }
 
 
-def _settings(stack: Stack, options: AwsOptions) -> dict[str, object]:
+def _settings(stack: Stack, target: TargetSpec) -> dict[str, object]:
+    options = options_of(target, stack)
     return {
         "lit": literal,
         "set_name": stack.set_name,
         "region": options.region,
         "partition": options.partition,
         "bucket": options.bucket or "",
-        "runs_prefix": options.runs_prefix(stack.set_name),
+        "runs_prefix": options.runs_prefix(stack.set_name, target.key),
         "files_prefix": options.files_prefix,
-        "tags": [("triplane:set", stack.set_name), *sorted(options.tags.items())],
+        "tags": [*owner_of(stack, target).tags.items(), *sorted(options.tags.items())],
     }
 
 

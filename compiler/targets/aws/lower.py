@@ -11,8 +11,10 @@ from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.codes import aws as codes
 from compiler.model import names
 from compiler.targets.aws.buckets import bucket_uses, statements_of
+from compiler.targets.aws.capacity import Reservation, doubts, reservation_of
 from compiler.targets.aws.images import MachineImage, choose_image
 from compiler.targets.aws.instances import Efa, efa_of, select_instance, wants_efa
+from compiler.targets.aws.limits import policy_faults
 from compiler.targets.aws.options import AwsOptions, options_of
 from compiler.targets.aws.scripts import SecretReference, secret_references
 from compiler.targets.interface import Job
@@ -35,14 +37,6 @@ class Disk:
     type: str
     iops: int
     throughput: int | None
-
-
-@dataclass(frozen=True, slots=True)
-class Reservation:
-    """Capacity that is paid for already; `is_block` for a capacity block."""
-
-    id: str
-    is_block: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -105,6 +99,12 @@ def lower(job: Job, diagnostics: Diagnostics) -> Workload | None:
                 target=target,
             )
         )
+    reservation = reservation_of(resources, instance, options)
+    packed = job.task.num_nodes > 1 and (efa is not None or instance.accelerator is not None)
+    diagnostics.extend(doubts(resources, reservation, options, job.target, packed=packed))
+    statements = tuple(_statements(job, secrets))
+    runs = f"{options.bucket}/{options.runs_prefix(job.stack.set_name, job.target.key)}"
+    diagnostics.extend(policy_faults(statements, f"{runs}/{job.work}", job.task, job.target))
     return Workload(
         name=job.name,
         module=module_of(job.name),
@@ -115,14 +115,15 @@ def lower(job: Job, diagnostics: Diagnostics) -> Workload | None:
         image=image,
         disk=disk_of(resources.disk_size, resources.disk_tier),
         efa=efa,
-        placement_group=efa is not None and job.task.num_nodes > 1,
+        # AWS places a reservation's instances itself, or in the group that it was made in.
+        placement_group=packed and reservation is None,
         spot=resources.use_spot,
-        reservation=None if resources.use_spot else reservation_of(instance, options),
-        zone=resources.infra.zone,
+        reservation=reservation,
+        zone=(reservation.zone if reservation else None) or resources.infra.zone,
         ports=tuple(_port_range(text) for text in resources.ports),
         tags=tags,
         iam_name=names.cut(job.name, _IAM_NAME_LIMIT),
-        statements=tuple(_statements(job, secrets)),
+        statements=statements,
         secrets=secrets,
         options=options,
     )
@@ -139,16 +140,6 @@ def disk_of(size: int | None, tier: str | None) -> Disk:
         case "ultra" | "best":
             return Disk(gib, "io2", 20000, None)
     return Disk(gib, "gp3", 3500, 218)
-
-
-def reservation_of(instance: InstanceType, options: AwsOptions) -> Reservation | None:
-    """What the target has reserved for the type, else for its family; a block comes first."""
-    for name in (instance.name, instance.family):
-        if block := options.capacity_blocks.get(name):
-            return Reservation(block, is_block=True)
-        if reserved := options.reservations.get(name):
-            return Reservation(reserved, is_block=False)
-    return None
 
 
 def accelerator_family(instance: InstanceType) -> str:

@@ -5,8 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from typing import Any
 
 from compiler.model import Stack, TargetSpec
+
+
+@dataclass(frozen=True, slots=True)
+class Reserved:
+    """A capacity reservation, with its zone and placement group where they are known."""
+
+    id: str
+    zone: str | None = None
+    placement_group: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -30,8 +40,8 @@ class AwsOptions:
     tags: Mapping[str, str] = field(default_factory=dict)
     log_group: str | None = None
     log_days: int = -1
-    reservations: Mapping[str, str] = field(default_factory=dict)
-    capacity_blocks: Mapping[str, str] = field(default_factory=dict)
+    reservations: Mapping[str, Reserved] = field(default_factory=dict)
+    capacity_blocks: Mapping[str, Reserved] = field(default_factory=dict)
 
     @property
     def partition(self) -> str:
@@ -45,9 +55,13 @@ class AwsOptions:
         """Where work folders lie in the bucket, by digest."""
         return f"{self.prefix}.triplane/files"
 
-    def runs_prefix(self, set_name: str) -> str:
-        """Where the runs of a set lie in the bucket."""
+    def set_prefix(self, set_name: str) -> str:
+        """Where everything of a set lies in the bucket."""
         return f"{self.prefix}.triplane/{set_name}"
+
+    def runs_prefix(self, set_name: str, target: str) -> str:
+        """Where the runs of a set on one target lie in the bucket."""
+        return f"{self.set_prefix(set_name)}/runs/{target}"
 
 
 def region_of(target: TargetSpec) -> str:
@@ -78,13 +92,20 @@ def options_of(target: TargetSpec, stack: Stack | None = None) -> AwsOptions:
         tags=_map(labels),
         log_group=_text(kept.get("group")),
         log_days=int(str(kept.get("retention_days") or -1)),
-        reservations=_map(own.get("reservations")),
-        capacity_blocks=_map(own.get("capacity_blocks")),
+        reservations=_reserved(own.get("reservations")),
+        capacity_blocks=_reserved(own.get("capacity_blocks")),
     )
 
 
-def _map(value: object) -> dict[str, str]:
+def _map(value: object) -> dict[str, Any]:
     return dict(value) if isinstance(value, Mapping) else {}
+
+
+def _reserved(value: object) -> dict[str, Reserved]:
+    return {
+        name: Reserved(**item) if isinstance(item, Mapping) else Reserved(str(item))
+        for name, item in _map(value).items()
+    }
 
 
 def _text(value: object) -> str | None:

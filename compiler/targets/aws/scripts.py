@@ -15,6 +15,7 @@ from compiler.rendering.launcher import Placement, gpus_per_node, script_folder,
 from compiler.resources import data_folder
 from compiler.targets.aws.buckets import bucket_uses
 from compiler.targets.aws.options import options_of
+from compiler.targets.aws.ownership import owner_of
 from compiler.targets.interface import Job
 
 SUPERVISOR_FILES = ("supervisor.sh", "node.sh", "peers.sh", "enter.sh")
@@ -38,13 +39,13 @@ class SecretReference:
 
 
 def secret_references(job: Job, diagnostics: Diagnostics) -> tuple[SecretReference, ...]:
-    """The stack's place of each secret, else the parameter `/triplane/<set>/<name>`."""
+    """The stack's place of each secret, else the parameter that `apply` writes it to."""
     references = []
     for name, secret in sorted(job.task.secrets.items()):
         path = secret.mount_path
         source = job.stack.secrets.get(name, {}).get(job.target.key)
         if source is None:
-            reference = f"/triplane/{job.stack.set_name}/{name}"
+            reference = owner_of(job.stack, job.target).parameter(name)
             references.append(SecretReference(name, "ssm", reference, path))
         elif source.kind in _READABLE:
             references.append(SecretReference(name, source.kind, source.reference, path))

@@ -85,7 +85,7 @@ _RESOURCES = (
     ("disk_tier", _FULL, "gp3 with its baseline (low), 3500 (medium) or 7000 IOPS (high), "
      "io2 with 20000 (ultra, best)"),
     ("network_tier", _FULL, "`standard` is what every instance has; `best` is EFA on all network "
-     "cards, in a cluster placement group"),
+     "cards; several nodes with accelerators are in a cluster placement group anyway"),
     ("network_tier (best, CPU task)", _CHANGED, "the ordinary network: EFA comes with large "
      "instance types, which a task that asks for CPUs does not get", "name an `instance_type`"),
     ("local_disk", _FULL, "chooses the instance type; the disks are as the image leaves them"),

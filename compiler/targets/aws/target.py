@@ -18,9 +18,11 @@ from compiler.model import (
     Volume,
 )
 from compiler.rendering.artifact import Artifact
+from compiler.targets.aws.capacity import reservation_of, wrong_zone
 from compiler.targets.aws.emit import emit_job, emit_project
 from compiler.targets.aws.images import choose_image
 from compiler.targets.aws.instances import select_instance
+from compiler.targets.aws.limits import oversized
 from compiler.targets.aws.losses import losses, stack_losses
 from compiler.targets.aws.lower import lower
 from compiler.targets.aws.options import options_of, region_of
@@ -46,6 +48,7 @@ class AwsTarget:
         for item in losses(task, resources, target):
             if item.severity is Severity.ERROR:
                 yield item
+        yield from oversized(task, resources, target)
         yield from self._impossible(resources, target)
 
     def refusals_of_whole(
@@ -93,7 +96,10 @@ class AwsTarget:
         if isinstance(chosen, NoChoice):
             yield chosen.at(resources, target.key)
             return
-        image = choose_image(resources, chosen.instance, options_of(target))
+        options = options_of(target)
+        reservation = reservation_of(resources, chosen.instance, options)
+        yield from wrong_zone(resources, reservation, target)
+        image = choose_image(resources, chosen.instance, options)
         if isinstance(image, NoChoice):
             yield image.at(resources, target.key)
 

@@ -165,6 +165,10 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
         return provider_pb2.UpdateResponse(properties=_struct(outputs))
 
     def Delete(self, request, context):
+        stuck = self.world.read("stuck")
+        for item in _kind_and_name(request.urn):
+            if item in stuck:
+                context.abort(grpc.StatusCode.UNKNOWN, stuck[item])
         with self.world.changed() as world:
             entry = world.pop(request.id, None)
         if entry is not None:

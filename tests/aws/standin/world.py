@@ -4,6 +4,7 @@ Layout of the folder that `$AWS_STANDIN` names:
 
     world.json    id -> {"type", "name", "inputs"}; edit it to make drift
     faults.json   resource type or name -> message: its creation fails
+    stuck.json    resource type or name -> message: its deletion fails
     refusals.json resource type -> message: its inputs are refused, already in a preview
     slow.json     resource type or name -> seconds that its creation takes once it is there
     answers.json  SSM parameter -> AMI

@@ -28,6 +28,10 @@ PLUGIN = (
     "session-manager-working-with-install-plugin.html"
 )
 POLL_SECONDS = 1.0
+# Without it a command is ended after an hour. It is the longest that AWS allows.
+_RUN_SECONDS = 172800
+# Until the node takes the command up; AWS allows no less than half a minute.
+_TAKE_UP_SECONDS = 600
 _WORKING = ("Pending", "InProgress", "Delayed", "Cancelling")
 _OUTPUT_LIMIT = 24000
 
@@ -63,9 +67,15 @@ def _run(site: Site, instance: str, line: str, streams: Streams) -> int:
         sent = ssm.send_command(
             InstanceIds=[instance],
             DocumentName="AWS-RunShellScript",
-            Parameters={"commands": [line]},
+            Parameters={"commands": [line], "executionTimeout": [str(_RUN_SECONDS)]},
+            TimeoutSeconds=_TAKE_UP_SECONDS,
         )
-        answer = _answer(ssm, sent["Command"]["CommandId"], instance)
+        command = sent["Command"]["CommandId"]
+        try:
+            answer = _answer(ssm, command, instance)
+        except KeyboardInterrupt:  # whoever asked no longer waits for it
+            ssm.cancel_command(CommandId=command, InstanceIds=[instance])
+            raise
     output = answer.get("StandardOutputContent") or ""
     _write(streams.stdout, output)
     _write(streams.stderr, answer.get("StandardErrorContent") or "")

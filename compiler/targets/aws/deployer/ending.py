@@ -18,6 +18,10 @@ def end_run(
 ) -> observe.Seen | None:
     """End a run, whatever it is doing, and write down how it ended.
 
+    What it was asked to is noted first (an outcome before the end: `states.is_cancelling`), the
+    end only when its nodes are gone: whatever stops this half-way, the run stays live until
+    somebody cancels it again or the next apply takes its nodes away.
+
     Returns the run as it was seen, None if nothing is known of it. With `only_pending`, raise
     PlanOutdated if it has started (and leave it alone).
     """
@@ -32,12 +36,10 @@ def end_run(
         moved = f"{site.target}: {run_key} is {seen.verdict.state}, it was pending"
         raise PlanOutdated([moved])
     stored = site.store.find(run_key) or seen.stored
-    # The outcome first: should this stop half-way, whoever looks next knows why it is gone.
-    closed = dataclasses.replace(
-        stored.record, stage=Stage.ENDED, outcome=str(RunState.CANCELLED), exit_code=None
-    )
-    site.store.write(stored, closed)
-    tear_down(site, closed, progress)
+    asked = dataclasses.replace(stored.record, outcome=str(RunState.CANCELLED), exit_code=None)
+    stored = site.store.write(stored, asked)
+    tear_down(site, asked, progress)
+    site.store.write(stored, dataclasses.replace(asked, stage=Stage.ENDED))
     return seen
 
 

@@ -14,7 +14,7 @@ from compiler.diagnostics import PlanOutdated, WorkFailed
 from compiler.planning.records import Record, Stage
 from compiler.planning.states import REMOVED, ObservedRun, RunState
 from compiler.targets.aws.deployer import ending, observe, project_steps, secrets
-from compiler.targets.aws.deployer.nodes import nodes_of_set, terminate
+from compiler.targets.aws.deployer.nodes import nodes_of, terminate
 from compiler.targets.aws.deployer.project import COMPONENT, PROJECT_KEY, program_of
 from compiler.targets.aws.deployer.records import Program, StoredRecord
 from compiler.targets.aws.deployer.site import Site
@@ -62,7 +62,7 @@ def _bring_up(site: Site, stored: StoredRecord, program: Program, progress: Prog
     ended = {
         item.record.run_key: item.record.name
         for item in seen
-        if not item.verdict.state.is_live and item.record.run_key in programs
+        if not item.is_wanted and item.record.run_key in programs
         if not item.is_project and item.record.name not in live
     }
     with site.engine(project.files, live) as engine:
@@ -134,7 +134,7 @@ def _heal(site: Site, step: Step, progress: Progress) -> Record:
     seen = found[0]
     stored = site.store.find(key) or seen.stored
     planned = dataclasses.replace(stored.record, plan=step.record.plan)
-    if not seen.verdict.state.is_live:
+    if not seen.is_wanted:
         return site.store.write(stored, planned).record
     intent = dataclasses.replace(planned, stage=Stage.INTENT, identity=None)
     stored = site.store.write(stored, intent)
@@ -151,7 +151,7 @@ def _read_back(site: Site, record: Record, program: Program, progress: Progress)
     with site.engine(project.files, {record.name: program}) as engine:
         own = engine.urn_of(COMPONENT, record.name)
         there = [item for item in engine.recorded() if own in (item.urn, item.parent)]
-        nodes = (nodes_of_set(site.account, site.set_name) or {}).get(record.run_key, [])
+        nodes = (nodes_of(site.account, site.owner) or {}).get(record.run_key, [])
         known = {item.id for item in there}
         orphans = [node.id for node in nodes if node.is_there and node.id not in known]
         if orphans:

@@ -1,4 +1,4 @@
-"""The instances of a set's runs, as EC2 lists them by their tags."""
+"""The instances of a set's runs on a target, as EC2 lists them by their tags."""
 
 from __future__ import annotations
 
@@ -8,15 +8,16 @@ from collections.abc import Mapping
 from compiler.diagnostics import WorkFailed
 from compiler.targets.aws.deployer.account import Account
 from compiler.targets.aws.deployer.states import Node
+from compiler.targets.aws.ownership import Ownership
 
 
-def nodes_of_set(account: Account, set_name: str) -> Mapping[str, list[Node]] | None:
+def nodes_of(account: Account, owner: Ownership) -> Mapping[str, list[Node]] | None:
     """Instances by run key (`<work>.<run>`), in the order of their ranks.
 
     None for whoever may not list instances: the bucket alone then says what runs do.
     """
     found: dict[str, list[tuple[int, Node]]] = defaultdict(list)
-    filters = [{"Name": "tag:triplane:set", "Values": [set_name]}]
+    filters = [{"Name": f"tag:{key}", "Values": [value]} for key, value in owner.tags.items()]
     try:
         with account.failing():
             pages = account.client("ec2").get_paginator("describe_instances")

@@ -10,11 +10,11 @@ from compiler.diagnostics import PlanOutdated, WorkFailed
 from compiler.planning.plan import ObjectChange
 from compiler.planning.records import Record, Stage
 from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
-from compiler.targets.aws.deployer.nodes import nodes_of_set
+from compiler.targets.aws.deployer.nodes import nodes_of
 from compiler.targets.aws.deployer.project import COMPONENT, PROJECT_KEY, relative
 from compiler.targets.aws.deployer.records import Program, StoredRecord
 from compiler.targets.aws.deployer.site import Site
-from compiler.targets.aws.deployer.states import Facts, Node, Verdict, classify
+from compiler.targets.aws.deployer.states import Facts, Node, Verdict, classify, is_cancelling
 from compiler.targets.pulumi.changes import object_change
 from compiler.targets.pulumi.steps import ResourceStep
 
@@ -31,6 +31,12 @@ class Seen:
     @property
     def is_project(self) -> bool:
         return self.record.run_key == PROJECT_KEY
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether the engine shall keep what it made for the run."""
+        is_live = self.verdict.state.is_live and not self.is_project
+        return is_live and not is_cancelling(self.record)
 
 
 def observation(site: Site, *, artifacts: bool) -> Observation:
@@ -58,7 +64,7 @@ def look(site: Site, only: str | None = None) -> list[Seen]:
         if item.record.stage is not Stage.ENDED and item.record.run_key != PROJECT_KEY
     }
     # EC2 is asked before the outcomes are read: a node writes its outcome before it goes.
-    nodes = nodes_of_set(site.account, site.set_name) if is_open else {}
+    nodes = nodes_of(site.account, site.owner) if is_open else {}
     with_program = site.store.program_keys() if is_open else set()
     return [_seen(site, item, is_open, nodes, with_program) for item in stored]
 
@@ -79,11 +85,12 @@ def settle(site: Site, seen: Iterable[Seen]) -> None:
 
 
 def live_programs(seen: Iterable[Seen], programs: Mapping[str, Program]) -> dict[str, Program]:
-    """The programs of runs that are wanted, by job name: of those that have not ended."""
+    """The programs of runs that are wanted, by job name: of those that have not ended, nor are
+    being cancelled."""
     return {
         item.record.name: programs[item.record.run_key]
         for item in seen
-        if item.verdict.state.is_live and not item.is_project and item.record.run_key in programs
+        if item.is_wanted and item.record.run_key in programs
     }
 
 

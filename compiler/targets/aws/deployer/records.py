@@ -2,7 +2,7 @@
 
 <set>/records/<target>/<work>.<run>.json    the record
 <set>/programs/<target>/<work>.<run>.json   the texts that the engine runs for it
-<set>/<work>.<run>/                         what its nodes use (templates/aws/peers.sh)
+<set>/runs/<target>/<work>.<run>/           what its nodes use (templates/aws/peers.sh)
 <set>/lock.<target>                         the lock; its text is the holder
 """
 
@@ -63,7 +63,7 @@ class Store:
 
     def run_prefix(self, record: Record) -> str:
         """Where the nodes of a run meet and leave their logs and the outcome."""
-        return f"{self.prefix}/{record.run_key}/"
+        return f"{self.prefix}/runs/{self.target}/{record.run_key}/"
 
     def all(self) -> list[StoredRecord]:
         """In the order (work, run)."""

@@ -11,15 +11,10 @@ from compiler.targets.aws.deployer.site import Site
 from compiler.targets.interface import Progress
 
 
-def parameter_of(set_name: str, name: str) -> str:
-    """Where a node finds a secret that the stack names no place for (scripts.py)."""
-    return f"/triplane/{set_name}/{name}"
-
-
 def hand_over(site: Site, values: Mapping[str, str], progress: Progress) -> None:
     """Write the values, encrypted with the account's own key of Systems Manager."""
     for name, value in sorted(values.items()):
-        parameter = parameter_of(site.set_name, name)
+        parameter = site.owner.parameter(name)
         progress(f"write parameter {parameter}")
         with site.account.failing():
             site.account.client("ssm").put_parameter(
@@ -44,7 +39,7 @@ def take_back(site: Site, gone: Record) -> None:
     for name in sorted(set(gone.secrets) - used):
         with site.account.failing():
             try:
-                site.account.client("ssm").delete_parameter(Name=parameter_of(site.set_name, name))
+                site.account.client("ssm").delete_parameter(Name=site.owner.parameter(name))
             except ClientError as error:
                 if error_of(error)[0] != "ParameterNotFound":
                     raise

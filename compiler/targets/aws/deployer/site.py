@@ -12,6 +12,7 @@ from compiler.targets.aws.deployer.bucket import Bucket
 from compiler.targets.aws.deployer.project import engine_over
 from compiler.targets.aws.deployer.records import Program, Store
 from compiler.targets.aws.options import options_of
+from compiler.targets.aws.ownership import owner_of
 from compiler.targets.pulumi.engine import Engine
 
 
@@ -29,7 +30,8 @@ class Site:
         if self.options.bucket is None:
             raise TargetUnreachable(target.key, "it names no bucket (`files: {bucket: s3://...}`)")
         bucket = Bucket(self.account, self.options.bucket)
-        prefix = self.options.runs_prefix(stack.set_name)
+        prefix = self.options.set_prefix(stack.set_name)
+        self.owner = owner_of(stack, target)
         self.store = Store(bucket, prefix, stack.set_name, target.key)
 
     @contextmanager

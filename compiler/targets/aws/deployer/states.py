@@ -56,10 +56,17 @@ class Facts:
     age: float = 0.0
 
 
+def is_cancelling(record: Record) -> bool:
+    """Whether somebody began to cancel the run, and did not write down that it is gone."""
+    return record.stage is not Stage.ENDED and record.outcome == RunState.CANCELLED
+
+
 def classify(record: Record, facts: Facts) -> Verdict:
     """The verdict on one run."""
     if record.stage is Stage.ENDED:
         return _recorded(record)
+    if is_cancelling(record):
+        return _half_cancelled(facts)
     if facts.outcome is not None:
         return _left_by_the_run(facts.outcome)
     if record.identity is None:
@@ -88,6 +95,18 @@ def _by_nodes(record: Record, facts: Facts) -> Verdict:
     if facts.beats:
         return Verdict(RunState.RUNNING, detail)
     return Verdict(RunState.PENDING, detail or "its nodes are booting")
+
+
+def _half_cancelled(facts: Facts) -> Verdict:
+    """Live as long as something may be there, whatever its nodes write while they go."""
+    if not facts.has_program:  # taken away together with what the engine made
+        return Verdict(RunState.CANCELLED, final=True)
+    there = [node for node in facts.nodes or () if node.is_there]
+    if facts.nodes and not there:
+        return Verdict(RunState.CANCELLED, final=True)
+    left = f"{len(there)} of its nodes are there" if there else "its nodes may be there"
+    state = RunState.RUNNING if facts.beats else RunState.PENDING
+    return Verdict(state, f"its cancellation did not finish, {left}: cancel it again")
 
 
 def _left_by_the_run(text: str) -> Verdict:

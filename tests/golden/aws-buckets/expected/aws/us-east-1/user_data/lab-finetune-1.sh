@@ -17,7 +17,7 @@ install_aws_cli() (
 )
 
 fetch_scripts() {
-    aws s3 cp --quiet --recursive 's3://lab-runs/team-a/.triplane/lab/finetune.1/scripts/' "$SCRIPTS/" &&
+    aws s3 cp --quiet --recursive 's3://lab-runs/team-a/.triplane/lab/runs/us-east-1/finetune.1/scripts/' "$SCRIPTS/" &&
         (cd "$SCRIPTS" && sha256sum --quiet --check SHA256SUMS)
 }
 
@@ -26,16 +26,16 @@ start() {
     mkdir -p "$SCRIPTS"
     cat >"$SCRIPTS/SHA256SUMS" <<'DIGESTS' || return
 937a49af429acb5a10f3bf07d6d52fcfcd59c7869747f39fb16b1fcff403a09d  bashrc.sh
-e16e11718fb94fd7ffae73b1011a3552933ec9465f48c3f20d0a6638517f6d40  buckets.sh
+27c5914eab743201cbfe2e0964f3cba296ddb34c7f369ea94cbe49ef92f85350  buckets.sh
 96a6253944bdca5486ec35fb287dd0883eb351dc4782e207c08968e110b49ba9  enter.sh
-56110e2d912d7f645114b0326bb4a4021abbafef09000c803571b3e3469ad9ed  job.env
+8f47da33a5f03e9b9e390d3a4ba7da337bc377c7fb74fcc60e3643b44b0907e8  job.env
 31e1d9f75d7b647e44d176f2d110e23057499a8d7b1c32fdd6a86bb0eb4f44d6  launcher.sh
-d57aba85eb14900d25fcbb1f81650347b17824df457d29e30c19e05cc09ce3ea  node.sh
+9014c666f655af4ae6c3d01aad8d2fc9774e6206309e0aca60cf3e4058073ed1  node.sh
 4dcc792231d258ee8267f994434760cb45c5723b250544752ae8c9262bd6532f  peers.sh
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 17c0704801f747de6b8be75ee54bcb2fc24d0c271d7c38d467c3cddd4c06b4c5  run.sh
-a3a8aec79fa1f3e15db17407b1a2fafd51a2e99dc35072ee46c3f13a4caa37af  supervisor.sh
+c23d17be04d2624756f7b28fcd4d1f9c057843ce5f47d53273842b619d2fe448  supervisor.sh
 d1d29575398fe08926cea13354c8ee977093e4db360a71fd71c90dcaf0fb59c8  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -27,13 +27,13 @@ def deploy() -> None:
         TAGS,
         statements=[
             grants.parameter(
-                "/triplane/lab/SKYPILOT_DOCKER_PASSWORD",
+                "/triplane/lab/us-east-1-5faf71f5/SKYPILOT_DOCKER_PASSWORD",
             ),
             grants.parameter(
-                "/triplane/lab/SKYPILOT_DOCKER_SERVER",
+                "/triplane/lab/us-east-1-5faf71f5/SKYPILOT_DOCKER_SERVER",
             ),
             grants.parameter(
-                "/triplane/lab/SKYPILOT_DOCKER_USERNAME",
+                "/triplane/lab/us-east-1-5faf71f5/SKYPILOT_DOCKER_USERNAME",
             ),
         ],
     )

@@ -27,7 +27,7 @@ def deploy() -> None:
         TAGS,
         statements=[
             grants.parameter(
-                "/triplane/lab/GIT_TOKEN",
+                "/triplane/lab/us-east-1-5faf71f5/GIT_TOKEN",
             ),
         ],
     )

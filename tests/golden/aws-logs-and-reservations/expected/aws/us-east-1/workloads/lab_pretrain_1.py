@@ -31,12 +31,6 @@ def deploy() -> None:
             ),
         ],
     )
-    placement = aws.ec2.PlacementGroup(
-        NAME,
-        strategy=aws.ec2.PlacementStrategy.CLUSTER,
-        tags=TAGS,
-        opts=within,
-    )
     template = aws.ec2.LaunchTemplate(
         NAME,
         description=f"Nodes of {NAME}",
@@ -78,11 +72,8 @@ def deploy() -> None:
         ],
         network_interfaces=network.efa_interfaces(
             cards=range(0, 32),
-            subnet=network.subnet_id(),
+            subnet=network.subnet_id("us-east-1a"),
             group=group.id,
-        ),
-        placement=aws.ec2.LaunchTemplatePlacementArgs(
-            group_name=placement.name,
         ),
         tag_specifications=[
             aws.ec2.LaunchTemplateTagSpecificationArgs(

@@ -87,7 +87,7 @@ def deploy() -> None:
                 id=template.id,
                 version=template.latest_version.apply(str),
             ),
-            subnet_id=network.subnet_id(),
+            subnet_id=network.subnet_id("us-east-1b"),
             tags=TAGS | {"Name": f"{NAME}-{rank}", "triplane:rank": str(rank)},
             opts=pulumi.ResourceOptions(
                 parent=run,

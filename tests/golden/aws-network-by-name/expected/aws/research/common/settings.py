@@ -12,10 +12,12 @@ REGION = "eu-west-1"
 PARTITION = "aws"
 BUCKET = "lab-runs-eu"
 # The runs of this set lie below RUNS in the bucket, work folders of all sets below FILES.
-RUNS = ".triplane/lab"
+RUNS = ".triplane/lab/runs/research"
 FILES = ".triplane/files"
 TAGS = {
     "triplane:set": "lab",
+    "triplane:target": "research",
+    "triplane:records": "lab-runs-eu/.triplane/lab",
 }
 
 CONFIG = pulumi.Config("triplane")

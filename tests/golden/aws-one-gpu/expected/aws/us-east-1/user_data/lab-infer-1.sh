@@ -17,7 +17,7 @@ install_aws_cli() (
 )
 
 fetch_scripts() {
-    aws s3 cp --quiet --recursive 's3://lab-runs/.triplane/lab/infer.1/scripts/' "$SCRIPTS/" &&
+    aws s3 cp --quiet --recursive 's3://lab-runs/.triplane/lab/runs/us-east-1/infer.1/scripts/' "$SCRIPTS/" &&
         (cd "$SCRIPTS" && sha256sum --quiet --check SHA256SUMS)
 }
 
@@ -27,15 +27,15 @@ start() {
     cat >"$SCRIPTS/SHA256SUMS" <<'DIGESTS' || return
 937a49af429acb5a10f3bf07d6d52fcfcd59c7869747f39fb16b1fcff403a09d  bashrc.sh
 96a6253944bdca5486ec35fb287dd0883eb351dc4782e207c08968e110b49ba9  enter.sh
-e443e7207e45c451844a26511cdbd4103aa95e61ff31c92b0bcf81c9561e1e81  job.env
+41e43a07595c29705de01151b31edec4b9ce32e09879e5d232fe498e7ab25b82  job.env
 31e1d9f75d7b647e44d176f2d110e23057499a8d7b1c32fdd6a86bb0eb4f44d6  launcher.sh
-d57aba85eb14900d25fcbb1f81650347b17824df457d29e30c19e05cc09ce3ea  node.sh
+9014c666f655af4ae6c3d01aad8d2fc9774e6206309e0aca60cf3e4058073ed1  node.sh
 4dcc792231d258ee8267f994434760cb45c5723b250544752ae8c9262bd6532f  peers.sh
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 22d288ace26c8956ecfee4565061616dbfc608aa3923f09411f08514f8224bf6  run.sh
 6b10a0a504908fe149e49fdc4853c5ae85661fa4db9cb848f06a4c5692c36cf6  setup.sh
-a3a8aec79fa1f3e15db17407b1a2fafd51a2e99dc35072ee46c3f13a4caa37af  supervisor.sh
+c23d17be04d2624756f7b28fcd4d1f9c057843ce5f47d53273842b619d2fe448  supervisor.sh
 32f8385bca4e47519fea5c82d4031596ff965c8fbfa4c8e7a70d261e2b3e1a8f  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

@@ -33,13 +33,13 @@ def deploy() -> None:
                 "/ml/hf_token",
             ),
             grants.parameter(
-                "/triplane/lab/REPORT_URL",
+                "/triplane/lab/us-east-1-5faf71f5/REPORT_URL",
             ),
             grants.parameter(
-                "/triplane/lab/S3_KEY",
+                "/triplane/lab/us-east-1-5faf71f5/S3_KEY",
             ),
             grants.parameter(
-                "/triplane/lab/TLS_KEY",
+                "/triplane/lab/us-east-1-5faf71f5/TLS_KEY",
             ),
             grants.secret(
                 "wandb/api-key",

@@ -12,10 +12,12 @@ REGION = "us-east-1"
 PARTITION = "aws"
 BUCKET = "research-triplane"
 # The runs of this set lie below RUNS in the bucket, work folders of all sets below FILES.
-RUNS = "runs/.triplane/research"
+RUNS = "runs/.triplane/research/runs/us-east-1"
 FILES = "runs/.triplane/files"
 TAGS = {
     "triplane:set": "research",
+    "triplane:target": "us-east-1",
+    "triplane:records": "research-triplane/runs/.triplane/research",
 }
 
 CONFIG = pulumi.Config("triplane")

@@ -17,7 +17,7 @@ install_aws_cli() (
 )
 
 fetch_scripts() {
-    aws s3 cp --quiet --recursive 's3://lab-runs/.triplane/lab/lossy.1/scripts/' "$SCRIPTS/" &&
+    aws s3 cp --quiet --recursive 's3://lab-runs/.triplane/lab/runs/us-east-1/lossy.1/scripts/' "$SCRIPTS/" &&
         (cd "$SCRIPTS" && sha256sum --quiet --check SHA256SUMS)
 }
 
@@ -26,17 +26,17 @@ start() {
     mkdir -p "$SCRIPTS"
     cat >"$SCRIPTS/SHA256SUMS" <<'DIGESTS' || return
 937a49af429acb5a10f3bf07d6d52fcfcd59c7869747f39fb16b1fcff403a09d  bashrc.sh
-e16e11718fb94fd7ffae73b1011a3552933ec9465f48c3f20d0a6638517f6d40  buckets.sh
+27c5914eab743201cbfe2e0964f3cba296ddb34c7f369ea94cbe49ef92f85350  buckets.sh
 96a6253944bdca5486ec35fb287dd0883eb351dc4782e207c08968e110b49ba9  enter.sh
-e327204c1e61cf5e9777d81a9c639e18117251c982de60d6ff3a1f1dbb5b1fb6  job.env
+e4f4d01e7c5f12a691e67a718eead4cc25b8e44ff796196c7ee3d2e6fdad85d1  job.env
 31e1d9f75d7b647e44d176f2d110e23057499a8d7b1c32fdd6a86bb0eb4f44d6  launcher.sh
 15767a37bbcec984dd62bb56325a1906212496b65f6897cc2c046e2f51160997  logs.sh
-d57aba85eb14900d25fcbb1f81650347b17824df457d29e30c19e05cc09ce3ea  node.sh
+9014c666f655af4ae6c3d01aad8d2fc9774e6206309e0aca60cf3e4058073ed1  node.sh
 4dcc792231d258ee8267f994434760cb45c5723b250544752ae8c9262bd6532f  peers.sh
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 afc82135d3ff9d8bae82703193cf53d491f5812134ae7ecbd3a24e64f790fef8  run.sh
-a3a8aec79fa1f3e15db17407b1a2fafd51a2e99dc35072ee46c3f13a4caa37af  supervisor.sh
+c23d17be04d2624756f7b28fcd4d1f9c057843ce5f47d53273842b619d2fe448  supervisor.sh
 1b51797729dde9fb04acd4510f02b27a11c441c3b44e8902cc2434ee0c4a010c  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.

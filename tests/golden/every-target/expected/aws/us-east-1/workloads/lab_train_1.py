@@ -36,9 +36,15 @@ def deploy() -> None:
                 "/hf",
             ),
             grants.parameter(
-                "/triplane/lab/WANDB_API_KEY",
+                "/triplane/lab/us-east-1-5faf71f5/WANDB_API_KEY",
             ),
         ],
+    )
+    placement = aws.ec2.PlacementGroup(
+        NAME,
+        strategy=aws.ec2.PlacementStrategy.CLUSTER,
+        tags=TAGS,
+        opts=within,
     )
     template = aws.ec2.LaunchTemplate(
         NAME,
@@ -72,6 +78,9 @@ def deploy() -> None:
             ),
         ],
         vpc_security_group_ids=[group.id],
+        placement=aws.ec2.LaunchTemplatePlacementArgs(
+            group_name=placement.name,
+        ),
         tag_specifications=[
             aws.ec2.LaunchTemplateTagSpecificationArgs(
                 resource_type=resource,

@@ -12,10 +12,12 @@ REGION = "us-east-1"
 PARTITION = "aws"
 BUCKET = "demo-triplane"
 # The runs of this set lie below RUNS in the bucket, work folders of all sets below FILES.
-RUNS = ".triplane/demo"
+RUNS = ".triplane/demo/runs/us-east-1"
 FILES = ".triplane/files"
 TAGS = {
     "triplane:set": "demo",
+    "triplane:target": "us-east-1",
+    "triplane:records": "demo-triplane/.triplane/demo",
 }
 
 CONFIG = pulumi.Config("triplane")

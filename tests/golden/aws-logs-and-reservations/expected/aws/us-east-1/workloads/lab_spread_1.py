@@ -1,0 +1,107 @@
+"""lab-spread-1: 2 x g5.12xlarge, 4 A10G each."""
+
+import pulumi
+import pulumi_aws as aws
+
+from common import grants, network, permissions, runs, settings
+
+NAME = "lab-spread-1"
+RUN = "spread.1"
+NODES = 2
+TAGS = settings.TAGS | {
+    "triplane:work": "spread",
+    "triplane:run": "1",
+}
+
+
+def deploy() -> None:
+    """Create 2 nodes, and what they need."""
+    run = pulumi.ComponentResource("triplane:aws:Run", NAME)
+    within = pulumi.ResourceOptions(parent=run)
+    scripts = runs.upload_scripts(run, NAME, RUN)
+    group = network.security_group(run, NAME, TAGS)
+    profile = permissions.instance_profile(
+        run,
+        NAME,
+        RUN,
+        TAGS,
+        statements=[
+            grants.log_group(
+                "/lab/runs",
+            ),
+        ],
+    )
+    template = aws.ec2.LaunchTemplate(
+        NAME,
+        description=f"Nodes of {NAME}",
+        image_id=settings.image_id(
+            NAME,
+            "/aws/service/deeplearning/ami/x86_64/base-oss-nvidia-driver-gpu-ubuntu-24.04/latest/ami-id",
+        ),
+        instance_type="g5.12xlarge",
+        instance_initiated_shutdown_behavior="terminate",
+        capacity_reservation_specification=aws.ec2.LaunchTemplateCapacityReservationSpecificationArgs(
+            capacity_reservation_target=aws.ec2.LaunchTemplateCapacityReservationSpecificationCapacityReservationTargetArgs(
+                capacity_reservation_id="cr-0dddddddddddddddd",
+            ),
+        ),
+        iam_instance_profile=aws.ec2.LaunchTemplateIamInstanceProfileArgs(
+            arn=profile.arn,
+        ),
+        metadata_options=aws.ec2.LaunchTemplateMetadataOptionsArgs(
+            http_endpoint="enabled",
+            http_tokens="required",
+            http_put_response_hop_limit=1,
+            instance_metadata_tags="enabled",
+        ),
+        block_device_mappings=[
+            aws.ec2.LaunchTemplateBlockDeviceMappingArgs(
+                device_name="/dev/sda1",
+                ebs=aws.ec2.LaunchTemplateBlockDeviceMappingEbsArgs(
+                    volume_size=256,
+                    volume_type="gp3",
+                    iops=3500,
+                    throughput=218,
+                    encrypted="true",
+                    delete_on_termination="true",
+                ),
+            ),
+        ],
+        vpc_security_group_ids=[group.id],
+        tag_specifications=[
+            aws.ec2.LaunchTemplateTagSpecificationArgs(
+                resource_type=resource,
+                tags=TAGS,
+            )
+            for resource in ("volume", "network-interface")
+        ],
+        user_data=runs.user_data(NAME),
+        update_default_version=True,
+        tags=TAGS,
+        opts=within,
+    )
+    nodes = [
+        aws.ec2.Instance(
+            f"{NAME}-{rank}",
+            launch_template=aws.ec2.InstanceLaunchTemplateArgs(
+                id=template.id,
+                version=template.latest_version.apply(str),
+            ),
+            subnet_id=network.subnet_id("us-east-1d"),
+            tags=TAGS | {"Name": f"{NAME}-{rank}", "triplane:rank": str(rank)},
+            opts=pulumi.ResourceOptions(
+                parent=run,
+                depends_on=scripts,
+                # A node is never replaced while its run lasts: a new image or
+                # setting counts from the next run on.
+                ignore_changes=["launch_template", "subnet_id"],
+            ),
+        )
+        for rank in range(NODES)
+    ]
+    outputs = {
+        "image": template.image_id,
+        "instances": [node.id for node in nodes],
+    }
+    run.register_outputs(outputs)
+    pulumi.export(NAME, outputs)
