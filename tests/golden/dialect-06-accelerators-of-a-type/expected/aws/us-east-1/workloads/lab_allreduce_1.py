@@ -21,6 +21,12 @@ def deploy() -> None:
     scripts = runs.upload_scripts(run, NAME, RUN)
     group = network.security_group(run, NAME, TAGS)
     profile = permissions.instance_profile(run, NAME, RUN, TAGS)
+    placement = aws.ec2.PlacementGroup(
+        NAME,
+        strategy=aws.ec2.PlacementStrategy.CLUSTER,
+        tags=TAGS,
+        opts=within,
+    )
     template = aws.ec2.LaunchTemplate(
         NAME,
         description=f"Nodes of {NAME}",
@@ -53,6 +59,9 @@ def deploy() -> None:
             ),
         ],
         vpc_security_group_ids=[group.id],
+        placement=aws.ec2.LaunchTemplatePlacementArgs(
+            group_name=placement.name,
+        ),
         tag_specifications=[
             aws.ec2.LaunchTemplateTagSpecificationArgs(
                 resource_type=resource,

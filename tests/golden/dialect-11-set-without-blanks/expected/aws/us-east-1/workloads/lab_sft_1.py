@@ -27,7 +27,7 @@ def deploy() -> None:
         TAGS,
         statements=[
             grants.parameter(
-                "/triplane/lab/HF_TOKEN",
+                "/triplane/lab/us-east-1-5faf71f5/HF_TOKEN",
             ),
         ],
     )

@@ -12,10 +12,12 @@ REGION = "us-east-1"
 PARTITION = "aws"
 BUCKET = "lab-runs"
 # The runs of this set lie below RUNS in the bucket, work folders of all sets below FILES.
-RUNS = ".triplane/lab"
+RUNS = ".triplane/lab/runs/us-east-1"
 FILES = ".triplane/files"
 TAGS = {
     "triplane:set": "lab",
+    "triplane:target": "us-east-1",
+    "triplane:records": "lab-runs/.triplane/lab",
 }
 
 CONFIG = pulumi.Config("triplane")

@@ -12,10 +12,12 @@ REGION = "us-west-2"
 PARTITION = "aws"
 BUCKET = "lab-runs-west"
 # The runs of this set lie below RUNS in the bucket, work folders of all sets below FILES.
-RUNS = ".triplane/lab"
+RUNS = ".triplane/lab/runs/us-west-2"
 FILES = ".triplane/files"
 TAGS = {
     "triplane:set": "lab",
+    "triplane:target": "us-west-2",
+    "triplane:records": "lab-runs-west/.triplane/lab",
 }
 
 CONFIG = pulumi.Config("triplane")

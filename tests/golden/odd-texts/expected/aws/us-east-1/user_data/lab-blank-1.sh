@@ -17,7 +17,7 @@ install_aws_cli() (
 )
 
 fetch_scripts() {
-    aws s3 cp --quiet --recursive 's3://lab-runs/.triplane/lab/blank.1/scripts/' "$SCRIPTS/" &&
+    aws s3 cp --quiet --recursive 's3://lab-runs/.triplane/lab/runs/us-east-1/blank.1/scripts/' "$SCRIPTS/" &&
         (cd "$SCRIPTS" && sha256sum --quiet --check SHA256SUMS)
 }
 
@@ -27,14 +27,14 @@ start() {
     cat >"$SCRIPTS/SHA256SUMS" <<'DIGESTS' || return
 937a49af429acb5a10f3bf07d6d52fcfcd59c7869747f39fb16b1fcff403a09d  bashrc.sh
 96a6253944bdca5486ec35fb287dd0883eb351dc4782e207c08968e110b49ba9  enter.sh
-54189493a6ec8d62053dc90f700c7fd2386481f17bb18e7daeeb0b38dc7db3f9  job.env
+7dffae79be2e27f365e309693dbbec2f31e8a2b5e07a57c1fb9a52a934e66d2a  job.env
 31e1d9f75d7b647e44d176f2d110e23057499a8d7b1c32fdd6a86bb0eb4f44d6  launcher.sh
-d57aba85eb14900d25fcbb1f81650347b17824df457d29e30c19e05cc09ce3ea  node.sh
+9014c666f655af4ae6c3d01aad8d2fc9774e6206309e0aca60cf3e4058073ed1  node.sh
 4dcc792231d258ee8267f994434760cb45c5723b250544752ae8c9262bd6532f  peers.sh
 57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
 4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
 d810c59577bacedd1a9f5d4f650e1ae83bd8465f7d0ceec0348cbcf7d752e1a7  run.sh
-a3a8aec79fa1f3e15db17407b1a2fafd51a2e99dc35072ee46c3f13a4caa37af  supervisor.sh
+c23d17be04d2624756f7b28fcd4d1f9c057843ce5f47d53273842b619d2fe448  supervisor.sh
 79077bf66cf64fad0d8614323b6ea3df75773d9a51b4e1c5b7729659eb26fe6f  task.env
 DIGESTS
     # The role's permissions can take a minute to reach S3.
