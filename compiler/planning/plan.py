@@ -66,8 +66,9 @@ class WorkChange:
     saved plan checks. `record` is the intent that the step writes first, `fields` what the
     platform changes on a pending run, `required` the secrets that must exist on the target.
     `cost` is what it costs while it runs, None where it was not placed by this plan.
-    `alternatives` are, for a new run, the changes on the targets that are asked next if this
-    one refuses, each with its own bytes and its own run number.
+    `alternatives` are, for a new run, the changes that are tried next if this target refuses
+    it or does not start it within `start_within` seconds (None: waits for ever), each with its
+    own bytes and its own run number.
     """
 
     work: str
@@ -91,6 +92,7 @@ class WorkChange:
     placement: tuple[PlacementRow, ...] = ()
     cost: Cost | None = None
     alternatives: tuple[WorkChange, ...] = ()
+    start_within: int | None = None
 
     @property
     def address(self) -> str:

@@ -3,39 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from compiler.diagnostics import (
     PlanOutdated,
     TargetUnreachable,
-    TriplaneError,
     WorkFailed,
 )
 from compiler.model import Stack
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import Plan, WorkChange
 from compiler.planning.plan_file import plan_id
-from compiler.planning.records import Lifecycle, Record
+from compiler.planning.records import Lifecycle
 from compiler.planning.states import Observation
-from compiler.targets.interface import Deployer, Step
+from compiler.targets.interface import Deployer
 from compiler.targets.registry import deployer_of
-from compiler.workflow import places
-from compiler.workflow.failover import all_candidates, give_up, is_refusal, remaining, stands
-from compiler.workflow.fingerprint import check_secrets, previous_of, run_of, still_to_do
+from compiler.workflow.failover import all_candidates, following_of, remaining, stands
+from compiler.workflow.fingerprint import check_secrets, run_of, still_to_do
 from compiler.workflow.locks import Waiting, holder_of, locked
-from compiler.workflow.refused import Locate, placed
+from compiler.workflow.refused import Locate
+from compiler.workflow.starts import started_or_moved
+from compiler.workflow.steps import StepResult, Steps
 
 Progress = Callable[[str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class StepResult:
-    """How one change ended: `record` where it was carried out, `error` where it was not."""
-
-    change: WorkChange
-    record: Record | None = None
-    error: TriplaneError | None = None
-    note: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +82,7 @@ def apply_plan(
     refused = tuple(change for change in plan.works if change.action is Action.REFUSED)
     deployers = {key: deployer_of(stack, stack.targets[key]) for key in targets}
     results: list[StepResult] = []
+    followers: dict[int, Sequence[WorkChange]] = {}
     stuck: set[str] = set()  # works that could not leave where they were
     waiting = Waiting(lock_timeout, progress)
     with locked(deployers, holder_of(identity), waiting) as away:
@@ -100,7 +91,7 @@ def apply_plan(
         current = [standing[id(change)][0] for change in changes]
         reachable = [change for change in current if change.target not in away]
         todo = {id(change) for change in still_to_do(reachable, observations, identity)}
-        run = _Run(stack, identity, secrets, deployers, observations, away, progress, locate)
+        steps = Steps(stack, identity, secrets, deployers, observations, away, progress, locate)
         ordered = _in_order(changes)
 
         def in_the_way(change: WorkChange) -> StepResult | None:
@@ -113,7 +104,7 @@ def apply_plan(
             return next((StepResult(first, error=error) for error in unknown), None)
 
         free = [standing[id(item)][0] for item in ordered if in_the_way(item) is None]
-        together = run.together([first for first in free if id(first) in todo])
+        together = steps.together([first for first in free if id(first) in todo])
         for change in ordered:
             first, *others = standing[id(change)]
             result = in_the_way(change)
@@ -122,15 +113,17 @@ def apply_plan(
                 record = last.record if last else None
                 result = StepResult(first, record, note="done by an earlier apply")
             if result is None:
-                result = together.get(id(first)) or run.step(first)
+                result = together.get(id(first)) or steps.step(first)
             may_be_elsewhere = not fresh and any(
                 item.target in away for item in standing[id(change)]
             )
             if others and not may_be_elsewhere:
-                result = run.go_on(result, others)
+                result = steps.go_on(result, others)
+                followers[len(results)] = following_of(result.change, others)
             if result.error is not None and change.action is Action.DELETE:
                 stuck.add(change.work)
             results.append(result)
+        results = started_or_moved(results, followers, steps)
     return Applied(tuple(results), refused)
 
 
@@ -159,104 +152,6 @@ def _skipped(
         stays = WorkFailed(f"{change.work} stays where it is: its earlier step failed")
         return StepResult(change, error=stays)
     return None
-
-
-@dataclass(frozen=True)
-class _Run:
-    """What every step of one apply needs."""
-
-    stack: Stack
-    identity: str
-    secrets: Mapping[str, Mapping[str, str]]
-    deployers: Mapping[str, Deployer]
-    observations: Mapping[str, Observation]
-    away: Mapping[str, TargetUnreachable]
-    progress: Progress
-    locate: Locate | None
-
-    def step(self, change: WorkChange) -> StepResult:
-        """Carry out one change."""
-        self.progress(f"{change.address}: {change.action} run {change.run}")
-        deployer = self.deployers[change.target]
-        try:
-            return StepResult(change, deployer.execute(self._step(change), self.progress))
-        except TriplaneError as error:
-            return StepResult(change, error=placed(error, change, self.locate))
-
-    def together(self, changes: Sequence[WorkChange]) -> dict[int, StepResult]:
-        """New works that wait for no other change, carried out at once where a deployer can; by
-        the change's id."""
-        waits = {change.work for change in changes if change.action is not Action.CREATE}
-        found: dict[int, StepResult] = {}
-        for key, deployer in self.deployers.items():
-            create_all = getattr(deployer, "create_all", None)
-            mine = [item for item in changes if item.target == key and item.work not in waits]
-            if create_all is None or len(mine) < 2:
-                continue
-            steps = [self._step(change) for change in mine]
-            by_step = {id(step): change for step, change in zip(steps, mine, strict=True)}
-            for step, came in create_all(steps, self.progress):
-                change = by_step[id(step)]
-                if isinstance(came, TriplaneError):
-                    error = placed(came, change, self.locate)
-                    found[id(change)] = StepResult(change, error=error)
-                else:
-                    found[id(change)] = StepResult(change, came)
-        return found
-
-    def _step(self, change: WorkChange) -> Step:
-        values = self.secrets.get(change.work, {})
-        observation = self.observations[change.target]
-        return _step(change, self.stack, observation, self.identity, values)
-
-    def go_on(self, result: StepResult, others: Sequence[WorkChange]) -> StepResult:
-        """The result of the first candidate that takes the work, or of the last that did not."""
-        said: list[str] = []
-        for following in others:
-            was_away = result.change.target in self.away
-            if not was_away and not is_refusal(result.error):
-                break
-            said.append(f"{result.change.target}: {result.error}")
-            if not was_away:
-                deployer = self.deployers[result.change.target]
-                left = give_up(result.change, deployer, self.identity, self.progress)
-                if left is not None:
-                    words = f"{result.error}; what it left there cannot be closed: {left}"
-                    return StepResult(result.change, error=WorkFailed(words))
-            self.progress(f"{result.change.address}: refused, moving on to {following.target}")
-            result = self._on(following)
-        if said and result.error is None:
-            return replace(result, note="; ".join(filter(None, (*said, result.note))))
-        return result
-
-    def _on(self, change: WorkChange) -> StepResult:
-        """A candidate that is asked because those before it refused."""
-        if change.target in self.away:
-            return StepResult(change, error=self.away[change.target])
-        try:
-            still_to_do([change], self.observations, self.identity)
-        except PlanOutdated as error:
-            return StepResult(change, error=error)
-        return self.step(change)
-
-
-def _step(
-    change: WorkChange,
-    stack: Stack,
-    observation: Observation,
-    identity: str,
-    secret_values: Mapping[str, str],
-) -> Step:
-    assert change.record is not None
-    return Step(
-        action=str(change.action),
-        record=replace(change.record, plan=identity),
-        artifacts=tuple(item.artifact for item in change.objects if item.artifact is not None),
-        previous=previous_of(change, observation),
-        uploads=tuple(places.here(tree, stack) for tree in change.uploads),
-        secret_values={name: secret_values[name] for name in change.secrets},
-        fields=change.fields,
-    )
 
 
 def _in_order(changes: list[WorkChange]) -> list[WorkChange]:

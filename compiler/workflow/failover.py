@@ -1,21 +1,20 @@
 """Moving on to the next candidate where a target refuses a new run; exactly one live run remains.
 
 A plan holds the bytes of every candidate, each under a run number of its own. What a target
-refused is closed there, and confirmed gone, before the next one is asked: a record that ended
-without ever having had an identity is a candidate that this plan has given up, so that the same
-plan, started again after a crash, goes on where it stood.
+refused, or did not start in time, is closed there, and confirmed gone, before the next one is
+asked: by its record this plan, started again after a crash, goes on where it stood.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from compiler.diagnostics import LockHeld, TriplaneError, WorkFailed
 from compiler.planning.outcomes import Action
 from compiler.planning.plan import WorkChange
-from compiler.planning.records import Record, Stage
-from compiler.planning.states import Observation
+from compiler.planning.records import Stage
+from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
 from compiler.targets.interface import Deployer, Progress, Step
 from compiler.workflow.fingerprint import run_of
 
@@ -47,7 +46,7 @@ def remaining(
         there = run_of(seen, candidate.work, candidate.run) if seen is not None else None
         if there is None or there.record.plan != identity:
             continue
-        if not _is_given_up(there.record):
+        if not _is_given_up(there, candidate):
             return candidates[at:]
         given_up = max(given_up, at)
     return candidates[min(given_up + 1, len(candidates) - 1) :]
@@ -65,16 +64,32 @@ def is_refusal(error: TriplaneError | None) -> bool:
     return isinstance(error, WorkFailed) and not isinstance(error, LockHeld)
 
 
-def give_up(
-    candidate: WorkChange, deployer: Deployer, identity: str, progress: Progress
-) -> TriplaneError | None:
-    """Close what a refused candidate left on its target, and make sure that nothing runs there.
+def following_of(candidate: WorkChange, candidates: Sequence[WorkChange]) -> tuple[WorkChange, ...]:
+    """The candidates after this one; all of them if it is not among them."""
+    for at, item in enumerate(candidates):
+        if item is candidate:
+            return tuple(candidates[at + 1 :])
+    return tuple(candidates)
 
-    Returns why that cannot be told; then no other target may be asked.
+
+def give_up(
+    candidate: WorkChange,
+    deployer: Deployer,
+    identity: str,
+    progress: Progress,
+    pending: ObservedRun | None = None,
+) -> TriplaneError | None:
+    """Close what a candidate left on its target, and make sure that nothing runs there.
+
+    `pending` is its run where it was accepted: that is only ended while it still waits.
+    Returns why it cannot be told; then no other target may be asked.
     """
     assert candidate.record is not None
     closing = Step(
-        action=str(Action.DELETE), record=replace(candidate.record, plan=identity), artifacts=()
+        action=str(Action.DELETE),
+        record=replace(candidate.record, plan=identity),
+        artifacts=(),
+        previous=pending,
     )
     try:
         observation = deployer.observe(False)
@@ -89,5 +104,12 @@ def give_up(
     return None
 
 
-def _is_given_up(record: Record) -> bool:
-    return record.stage is Stage.ENDED and record.identity is None
+def _is_given_up(there: ObservedRun, candidate: WorkChange) -> bool:
+    """Whether the plan went on from it: it was refused, or had not started in its time. What was
+    cancelled before its time was over counts as not started."""
+    record = there.record
+    if record.stage is not Stage.ENDED:
+        return False
+    never_accepted = record.identity is None or record.outcome == REMOVED
+    waited = candidate.start_within is not None and there.state is RunState.CANCELLED
+    return never_accepted or waited

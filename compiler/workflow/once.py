@@ -2,24 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from compiler.diagnostics import Diagnostics, TargetUnreachable, WrongUsage
 from compiler.model import Overrides, Stack, TargetKind
-from compiler.planning.changes import work_change
+from compiler.placement import Placement, Row
+from compiler.planning.changes import Desired, work_change
 from compiler.planning.outcomes import Action, Decision, Policy
 from compiler.planning.plan import Plan, WorkChange
+from compiler.targets.interface import Job, JoinedGroup
 from compiler.targets.registry import merge_keys_of
 from compiler.workflow import compile as compiling
 from compiler.workflow import places
+from compiler.workflow.alternatives import following, start_within
 from compiler.workflow.arguments import require_targets
 from compiler.workflow.desired import desired_of
 from compiler.workflow.joining import joined, joining, joining_to
-from compiler.workflow.observe import look
+from compiler.workflow.observe import World, look
 from compiler.workflow.planner import Planned
-from compiler.workflow.policing import Placed, judged
-from compiler.workflow.prepare import prepare, with_variables
+from compiler.workflow.policing import Placed, judged, without_forbidden
+from compiler.workflow.prepare import Prepared, prepare, with_variables
 from compiler.workflow.prices import priced
 from compiler.workflow.rendering import load_tasks
 from compiler.workflow.set_changes import plan_projects
@@ -71,30 +74,22 @@ def plan_runs(
         spec = placement.chosen.target
         if spec.key in world.silent:
             raise TargetUnreachable(spec.key, world.silent[spec.key])
-        first = world.highest_run(work.name) + 1
         is_array = num_jobs > 1 and spec.kind is TargetKind.SLURM and _may_be_array(work)
-        for rank in range(1 if is_array else num_jobs):
-            one = prepared
-            if num_jobs > 1 and not is_array:
-                numbered = {"SKYPILOT_JOB_RANK": str(rank), "SKYPILOT_NUM_JOBS": str(num_jobs)}
-                one = with_variables(prepared, numbered)
-            job = compiling.make_job(one, stack, placement.chosen, first + rank, joins)
-            job = replace(job, num_jobs=num_jobs if is_array else 1)
-            artifacts = compiling.render_job(job, diagnostics)
-            desired = desired_of(job, prepared, placement, artifacts, diagnostics, extra=True)
-            decision = Decision(
-                Action.CREATE, "asked for by `triplane run`", first + rank, frozenset((None,))
-            )
-            change = work_change(desired, None, decision, merge_keys_of(spec))
-            change = priced(change, one, placement.chosen, artifacts)
-            if change.cost is not None:
-                change = replace(change, cost=change.cost.times(job.num_jobs))
-            placed.append(Placed(change, one, placement.chosen, job.num_jobs))
-            works.append(change)
+        if is_array:
+            placement = replace(placement, rows=tuple(filter(_takes_arrays, placement.rows)))
+        added = _Added(work, stack, placement, world, joins, num_jobs, is_array)
+        for item in added.runs(prepared, diagnostics):
+            placed.append(item)
+            works.append(item.change)
     works.extend(plan_projects(stack, world, works, Policy(), diagnostics))
     overridden = judged(placed, stack, diagnostics)
     world.close()
     diagnostics.raise_if_errors()
+    allowed = {
+        id(item.change): new
+        for item, new in zip(placed, without_forbidden(placed, stack), strict=True)
+    }
+    works = [allowed.get(id(change), change) for change in works]
     plan = Plan(
         set=stack.set_name,
         stack=places.shown(stack.origin.document.source.path, stack),
@@ -107,6 +102,60 @@ def plan_runs(
         overridden=overridden,
     )
     return Planned(plan, world, loaded, tuple(diagnostics.sorted()))
+
+
+@dataclass(frozen=True)
+class _Added:
+    """The runs that are added of one work, numbered from the highest that there is."""
+
+    work: Work
+    stack: Stack
+    placement: Placement
+    world: World
+    joins: JoinedGroup | None
+    num_jobs: int
+    is_array: bool
+
+    def runs(self, prepared: Prepared, diagnostics: Diagnostics) -> Iterator[Placed]:
+        first = self.world.highest_run(self.work.name) + 1
+        count = 1 if self.is_array else self.num_jobs
+        for rank in range(count):
+            one = prepared
+            if count > 1:
+                numbered = {"SKYPILOT_JOB_RANK": str(rank), "SKYPILOT_NUM_JOBS": str(count)}
+                one = with_variables(prepared, numbered)
+            yield self._run(prepared, one, first + rank, count, diagnostics)
+
+    def _run(
+        self, prepared: Prepared, one: Prepared, run: int, apart: int, diagnostics: Diagnostics
+    ) -> Placed:
+        """`one` is `prepared` with the variables of this run, which make it no other work."""
+        chosen = self.placement.chosen
+        assert chosen is not None
+        num_jobs = self.num_jobs if self.is_array else 1
+
+        def make(row: Row, number: int, said: Diagnostics) -> tuple[Job, Desired]:
+            job = compiling.make_job(one, self.stack, row, number, self.joins)
+            job = replace(job, num_jobs=num_jobs)
+            artifacts = compiling.render_job(job, said)
+            return job, desired_of(job, prepared, self.placement, artifacts, said, extra=True)
+
+        job, desired = make(chosen, run, diagnostics)
+        decision = Decision(Action.CREATE, "asked for by `triplane run`", run, frozenset((None,)))
+        change = work_change(desired, None, decision, merge_keys_of(chosen.target))
+        change = priced(change, one, chosen, desired.artifacts)
+        if change.cost is not None:
+            change = replace(change, cost=change.cost.times(num_jobs))
+        if self.joins is not None:
+            return Placed(change, one, chosen, num_jobs)
+        found = following(change, one, self.placement, self.world, make, apart)
+        limit = start_within(job) if found.changes else None
+        change = replace(change, alternatives=found.changes, start_within=limit)
+        return Placed(change, one, chosen, num_jobs, found.rows)
+
+
+def _takes_arrays(row: Row) -> bool:
+    return row.target.kind is TargetKind.SLURM
 
 
 def _may_be_array(work: Work) -> bool:

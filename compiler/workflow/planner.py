@@ -114,8 +114,8 @@ def plan(
             if made is not None and change.action is not Action.DELETE:
                 change = priced(change, item, *made)
                 change = with_field_reasons(change, item, stack, environ or {}, planner.joins)
-                rows = [planner.rendered[other.address][0] for other in change.alternatives]
-                placed.append(Placed(change, item, made[0], alternatives=tuple(rows)))
+                rows = planner.following.get(change.address, ())
+                placed.append(Placed(change, item, made[0], alternatives=rows))
             works.append(change)
     whole_set = not (paths or options.names or options.labels or options.only)
     if whole_set:

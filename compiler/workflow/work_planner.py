@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from compiler.diagnostics import Diagnostics
-from compiler.model import Deployer, Stack
+from compiler.model import Stack
 from compiler.placement import Placement, Row
 from compiler.planning.changes import Desired, Preview, removal_change, work_change
 from compiler.planning.outcomes import Action, Decision, Policy
@@ -21,6 +21,7 @@ from compiler.targets.interface import Job, PreviewRefused
 from compiler.targets.registry import merge_keys_of, pending_fields_of, target_of
 from compiler.workflow import compile as compiling
 from compiler.workflow import places
+from compiler.workflow.alternatives import following, start_within
 from compiler.workflow.arguments import PlanOptions
 from compiler.workflow.desired import desired_of, lifecycle_of
 from compiler.workflow.joining import joined, joining_to
@@ -28,7 +29,6 @@ from compiler.workflow.left_alone import not_asked, require_directories, stays
 from compiler.workflow.loading import Loaded
 from compiler.workflow.observe import World
 from compiler.workflow.prepare import Prepared
-from compiler.workflow.prices import priced
 from compiler.workflow.volumes import mounting, not_made, volumes_at
 
 
@@ -57,6 +57,8 @@ class WorkPlanner:
         self.declared = declared
         # By the address of a change the row that it was rendered for, and all its artifacts.
         self.rendered: dict[str, tuple[Row, tuple[Artifact, ...]]] = {}
+        # By the same the rows of its alternatives.
+        self.following: dict[str, tuple[Row, ...]] = {}
         self.works = loaded.works
         self.joins, self.only = joining_to(options.group, options.only, world)
         self.volumes_at = volumes_at(loaded, world)
@@ -103,42 +105,22 @@ class WorkPlanner:
         placement: Placement,
         last: ObservedRun | None,
     ) -> WorkChange:
-        """A first run, and where to go on if its target refuses it. What ran before has its
-        place, which holds; files are written wherever they are to be."""
-        chosen = placement.chosen
-        new = change.action is Action.CREATE and (last is None or self.options.move)
-        if chosen is None or not new or self.joins is not None or prepared.work.volume is not None:
+        """A first run, and where to go on from its target. What ran before has its place, which
+        holds."""
+        is_new = change.action is Action.CREATE and (last is None or self.options.move)
+        if not is_new or self.joins is not None or prepared.work.volume is not None:
             return change
-        if chosen.target.deployer is Deployer.DIRECTORY:
-            return change
-        found: list[WorkChange] = []
-        for row in compiling.possible_rows(placement):
-            asked = self.world.may_change(row.target.key) and row.target.key in (
-                self.world.observations
-            )
-            if not asked or row.target is chosen.target:
-                continue
-            if row.target.deployer is Deployer.DIRECTORY:
-                continue
-            run = change.run + len(found) + 1
-            item = self._alternative(prepared, placement, row, run)
-            if item is not None:
-                found.append(item)
-        return replace(change, alternatives=tuple(found))
 
-    def _alternative(
-        self, prepared: Prepared, placement: Placement, row: Row, run: int
-    ) -> WorkChange | None:
-        """The new run on another target, None where it cannot be rendered for it."""
-        said = Diagnostics()
-        _, desired = self._desired(prepared, placement, row, run, said)
-        if said.has_errors:
-            return None
-        reason = "the next candidate, if those before it refuse"
-        decision = Decision(Action.CREATE, reason, run, frozenset((None,)))
-        change = work_change(desired, None, decision, merge_keys_of(row.target))
-        self.rendered[change.address] = (row, desired.artifacts)
-        return priced(replace(change, placement=()), prepared, row, desired.artifacts)
+        def make(row: Row, run: int, said: Diagnostics) -> tuple[Job, Desired]:
+            return self._desired(prepared, placement, row, run, said)
+
+        found = following(change, prepared, placement, self.world, make)
+        if not found.changes:
+            return change
+        assert placement.chosen is not None
+        self.following[change.address] = found.rows
+        job = compiling.make_job(prepared, self.stack, placement.chosen, change.run)
+        return replace(change, alternatives=found.changes, start_within=start_within(job))
 
     def policy(self) -> Policy:
         """The flags as the outcome table knows them."""

@@ -9,8 +9,15 @@ from dataclasses import dataclass, field
 
 from compiler.diagnostics import LockHeld, PlanOutdated, TargetUnreachable, WorkFailed
 from compiler.planning.records import Record, Stage
-from compiler.planning.states import Observation, ObservedRun, RunState
+from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
 from compiler.targets.interface import Capacity
+
+TARGETS = {
+    "alpha": {"kind": "slurm", "deployer": "ssh", "host": "alpha", "workdir": "/shared"},
+    "beta": {"kind": "slurm", "deployer": "ssh", "host": "beta", "workdir": "/shared"},
+    "eks": {"kind": "kubernetes", "deployer": "server-side-apply", "context": "eks"},
+    "us-east-1": {"kind": "aws", "deployer": "pulumi", "files": {"bucket": "s3://b"}},
+}
 
 
 class Killed(BaseException):
@@ -24,6 +31,7 @@ class Platform:
     key: str
     refuses: str = ""
     keeps_no_trace: bool = False  # of what it refused
+    starts: bool = False  # what it accepted
     away: bool = False
     free: dict[str, int] = field(default_factory=dict)
     records: dict[str, Record] = field(default_factory=dict)
@@ -72,7 +80,7 @@ class Deployer:
 
     def _state(self, record: Record) -> RunState:
         if record.run_key in self.platform.live:
-            return RunState.PENDING
+            return RunState.RUNNING if self.platform.starts else RunState.PENDING
         if record.stage is Stage.INTENT:
             return RunState.PENDING
         return RunState.CANCELLED
@@ -102,11 +110,19 @@ class Deployer:
         key = step.record.run_key
         if step.action == "delete":
             self.platforms.step(f"{platform.key}: before {key} is ended")
-            platform.live.discard(key)
             there = platform.records.get(key, step.record)
-            ended = dataclasses.replace(
-                there, stage=Stage.ENDED, plan=step.record.plan, outcome="cancelled"
+            if step.previous is not None and self._state(there) is not step.previous.state:
+                raise PlanOutdated([f"{key} is {self._state(there)}"])
+            begun = dataclasses.replace(there, stage=Stage.INTENT, plan=step.record.plan)
+            platform.records[key] = begun
+            self.platforms.step(f"{platform.key}: before {key} is cancelled")
+            platform.live.discard(key)
+            self.platforms.step(f"{platform.key}: after {key} is cancelled")
+            platform.records[key] = dataclasses.replace(
+                begun, stage=Stage.ENDED, outcome=str(RunState.CANCELLED)
             )
+            self.platforms.step(f"{platform.key}: before {key} is removed")
+            ended = dataclasses.replace(platform.records[key], outcome=REMOVED)
             platform.records[key] = ended
             self.platforms.step(f"{platform.key}: after {key} is ended")
             return ended
@@ -128,3 +144,8 @@ class Deployer:
         platform.records[key] = created
         self.platforms.step(f"{platform.key}: after the record of {key}")
         return created
+
+
+def runs(platforms: Platforms) -> list[str]:
+    """The live runs of works, as `<target>/<work>.<run>`."""
+    return [item for item in platforms.live() if "/_" not in item]

@@ -122,13 +122,29 @@ def _placed(change: WorkChange) -> Iterator[str]:
         if others or row.price:
             yield f"placed on {_candidate(row)}: {row.reason}"
     if change.alternatives:
-        following = (f"{item.target} as run {item.run}" for item in change.alternatives)
-        yield f"moves on if it is refused: {', then '.join(following)}"
+        yield f"moves on if it is {_given_up(change)}: {', then '.join(_following(change))}"
     elif possible:
         yield "could also go to " + ", ".join(dict.fromkeys(_candidate(row) for row in possible))
     for row in others:
         if row.reason:
             yield f"refused by {_candidate(row)}: {row.reason}"
+
+
+def _given_up(change: WorkChange) -> str:
+    limits = [item.start_within for item in (change, *change.alternatives[:-1])]
+    known = dict.fromkeys(limit for limit in limits if limit is not None)
+    if not known:
+        return "refused"
+    return f"refused, or has not started after {' or '.join(map(duration, known))}"
+
+
+def _following(change: WorkChange) -> Iterator[str]:
+    """The alternatives by their targets, with what differs where a target is there again."""
+    targets = [item.target for item in (change, *change.alternatives)]
+    for item in change.alternatives:
+        row = item.placement[0]
+        asked = f" with {row.resources}" if targets.count(item.target) > 1 and row.resources else ""
+        yield f"{item.target}{asked} as run {item.run}"
 
 
 def _candidate(row: PlacementRow) -> str:

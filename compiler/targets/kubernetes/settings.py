@@ -43,8 +43,9 @@ class Settings:
     `queue` is a LocalQueue (None: no Kueue); `queue_missing` says that Kueue is wanted, but no
     queue is named. `limits` is the factor from requests to limits (None: no limits).
     `first_commands` are run in every pod before anything of the task is.
-    `peer_timeout` in seconds, 0 for ever. `ports` is how ports are opened, `requests_metric` the
-    metric by which services scale. Layers go from low to high.
+    `peer_timeout` in seconds, 0 for ever; `start_within` likewise, None for ever. `ports` is how
+    ports are opened, `requests_metric` the metric by which services scale. Layers go from low to
+    high.
     """
 
     context: str
@@ -57,6 +58,7 @@ class Settings:
     service_account: str | None
     limits: float | None
     peer_timeout: int
+    start_within: int | None
     ttl: int | None
     allowed_nodes: Mapping[str, object]
     auto_mounts: tuple[VolumeMount, ...]
@@ -156,6 +158,7 @@ def _resolved(scope: _Scope) -> Settings:
         service_account=_service_account(scope.value("remote_identity"), scope.context),
         limits=_limits(scope.value("set_pod_resource_limits")),
         peer_timeout=PEER_TIMEOUT if timeout is None else max(0, int(timeout)),
+        start_within=None if timeout is None or int(timeout) < 0 else int(timeout),
         ttl=None if stack.gitops else _whole(options.get("ttl_seconds_after_finished")),
         allowed_nodes=_map(scope.value("allowed_nodes")),
         auto_mounts=tuple(_auto_mounts(layers)),

@@ -66,7 +66,8 @@ _TASK = (
     ("config.kubernetes.pod_config", _FULL, "merged into the pod template, then checked strictly"),
     ("config.kubernetes.custom_metadata", _FULL, "on every object"),
     ("config.kubernetes.provision_timeout", _CHANGED,
-     "the seconds for which ranks wait for each other; a pending Job is not given up"),
+     "how long ranks wait for each other, and how long `apply` waits for the start where there is "
+     "another place to go on to; without one a pending Job is not given up"),
     ("config.kubernetes.kueue", _FULL, "the label `kueue.x-k8s.io/queue-name` of the Job"),
     ("config.kubernetes.kueue.admission_timeout", _IGNORED,
      "how long work waits for admission is the cluster's configuration"),

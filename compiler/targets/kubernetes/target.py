@@ -106,6 +106,10 @@ class KubernetesTarget:
         found = (self.locate(job, artifact, field) for artifact in artifacts)
         return next((span for span in found if span is not None), None)
 
+    def start_within(self, job: Job) -> int | None:
+        """Seconds that the work may wait for its start where there is another place for it."""
+        return settings_of(job).start_within
+
     def verify(self, artifact: Artifact, target: TargetSpec) -> Iterable[Diagnostic]:
         """Check a manifest strictly against the schemas of the target's version."""
         return verify(artifact, target)

@@ -85,6 +85,13 @@ class SlurmTarget:
 
         return written_at(job, field)
 
+    def start_within(self, job: Job) -> int | None:
+        """Seconds that the work may wait in the queue where there is another place for it."""
+        from compiler.targets.slurm.settings import Settings
+
+        limit = Settings(job).value("provision_timeout")
+        return None if limit is None or int(limit) < 0 else int(limit)
+
     def verify(self, artifact: Artifact, target: TargetSpec) -> Iterable[Diagnostic]:
         from compiler.targets.slurm.verify import verify
 

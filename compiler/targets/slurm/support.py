@@ -70,7 +70,12 @@ _TASK: Final = (
     ),
     Support("volumes.name", REFUSED, "Slurm has no named volumes", "use `host_path`"),
     Support("volumes.size", REFUSED, "Slurm has no ephemeral volumes", "use a path below /tmp"),
-    Support("config.slurm", FULL, "`sbatch_options`, `quota` and `cpu_partition`"),
+    Support(
+        "config.slurm",
+        FULL,
+        "`sbatch_options`, `quota` and `cpu_partition`; `provision_timeout` where there is another "
+        "place to go on to",
+    ),
     Support("config.kubernetes", FULL, "concerns other infrastructure"),
     Support("config.ssh", FULL, "concerns other infrastructure"),
     Support("config.gcp", FULL, "concerns other infrastructure"),
