@@ -15,10 +15,10 @@ platform_identify() {
 }
 
 # Every run has a home of its own on the shared file system, as a SkyPilot cluster has: what
-# setup installs or appends to ~/.bashrc ends with the run. A container keeps its own home, in
-# which the working directory and the files appear as links.
+# setup installs or appends to ~/.bashrc ends with the run. A container of Pyxis keeps its own
+# home, in which the working directory and the files appear as links.
 platform_home() {
-    [ -n "$TRIPLANE_CONTAINER" ] || export HOME=$WORK_FOLDER/home
+    [ "$TRIPLANE_CONTAINER" = pyxis ] || export HOME=$WORK_FOLDER/home
 }
 
 # What has to appear on each node: links.sh calls `link` for each.

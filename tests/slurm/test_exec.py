@@ -29,16 +29,18 @@ def test_a_command_has_the_environment_of_its_rank(project: Project) -> None:
     )
     project.apply("--secret", "TOKEN=s3cret")
     project.until("train", RunState.RUNNING)
-    project.site.wait_for(lambda: "here" in _exec(project, "cat", "where").stdout, 20, "the run")
+    project.site.wait_for(
+        lambda: "here" in exec_in(project, "train", "cat", "where").stdout, 20, "the run"
+    )
     words = 'echo "$SKYPILOT_NODE_RANK $(hostname) $PWD $ODD $TOKEN $CUDA_VISIBLE_DEVICES"; exit 7'
     for rank, host in enumerate(("alpha-h1", "alpha-h2")):
-        done = _exec(project, "bash", "-c", words, rank=rank)
+        done = exec_in(project, "train", "bash", "-c", words, rank=rank)
         home = project.state / "work/train.1/home/sky_workdir"
         assert done.stdout == f"{rank} {host} {home} a 'b' $c s3cret 0,1\n", done.stderr
         assert done.returncode == 7
-    handed_on = _exec(project, "tr", "a-z", "A-Z", input="every byte\n")
+    handed_on = exec_in(project, "train", "tr", "a-z", "A-Z", input="every byte\n")
     assert (handed_on.stdout, handed_on.returncode) == ("EVERY BYTE\n", 0)
-    nowhere = _exec(project, "true", rank=5)
+    nowhere = exec_in(project, "train", "true", rank=5)
     assert nowhere.returncode == 1
     assert "there is no rank 5" in nowhere.stderr
     assert not list((project.state / "work/train.1").glob("exec.*"))
@@ -76,17 +78,18 @@ def test_beside_what_has_ended_nothing_runs(project: Project) -> None:
     project.task("train")
     project.apply()
     project.until("train")
-    done = _exec(project, "true")
+    done = exec_in(project, "train", "true")
     assert done.returncode == 1
     assert "can only run beside one that runs" in done.stderr
 
 
-def _exec(
-    project: Project, *words: str, rank: int = 0, input: str = ""
+def exec_in(
+    project: Project, work: str, *words: str, rank: int = 0, input: str = ""
 ) -> subprocess.CompletedProcess[str]:
+    """`triplane exec` as a process of its own."""
     options = ("--stack", "stack.yaml", "--rank", str(rank))
     return subprocess.run(
-        [*PROGRAM, "exec", "train", *options, "--", *words],
+        [*PROGRAM, "exec", work, *options, "--", *words],
         cwd=project.folder,
         env=project.environment,
         input=input,

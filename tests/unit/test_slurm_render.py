@@ -235,7 +235,7 @@ def test_image_for_pyxis(image: str, expected: str) -> None:
     text = script(task, with_target("containers: pyxis"))
     assert f"--container-image='{expected}')\n" in text
     assert "#SBATCH --container" not in text
-    assert "export TRIPLANE_CONTAINER=1\n" in text
+    assert "export TRIPLANE_CONTAINER=pyxis\n" in text
     assert 'link "$WORK_FOLDER/home/sky_workdir" "$HOME/sky_workdir" || return 1\n' in text
 
 

@@ -15,11 +15,13 @@ _IMAGE_FILES = (".sif", ".sqsh")
 @dataclass(frozen=True, slots=True)
 class Apptainer:
     """`image` as Apptainer names it, `gpus` the option that brings the host's driver in (or
-    empty), `binds` shell words of mounts with quoted commas between them."""
+    empty), `binds` shell words of mounts with quoted commas between them, `points` (source,
+    destination), as shell words, of those below the home."""
 
     image: str
     gpus: str
     binds: str
+    points: tuple[tuple[str, str], ...]
 
 
 def apptainer_of(
@@ -33,15 +35,26 @@ def apptainer_of(
     image = image.removeprefix("docker:")
     accelerator = resources.accelerator.name if resources.accelerator else ""
     gpus = "" if not accelerator else "--rocm" if accelerator.startswith("MI") else "--nv"
+    mounts = mounts_of(task, settings)
     return Apptainer(
         image=image if image.endswith(_IMAGE_FILES) else f"docker://{image}",
         gpus=gpus,
-        binds='","'.join(_bind(*mount) for mount in mounts_of(task, settings)),
+        binds='","'.join(
+            f"{sh(source)}:{_destination(path)}" + ":ro" * (mode == "ro")
+            for source, path, mode in mounts
+        ),
+        points=tuple(
+            (sh(source), _destination(path)) for source, path, _ in mounts if _is_in_home(path)
+        ),
     )
 
 
-def _bind(source: str, path: str, mode: str) -> str:
+def _is_in_home(path: str) -> bool:
+    return path == "~" or path.startswith("~/")
+
+
+def _destination(path: str) -> str:
     """The home inside is the run's own, which only the cluster knows."""
-    in_home = path == "~" or path.startswith("~/")
-    destination = f'"$WORK/home"{sh(path[1:]) if path[1:] else ""}' if in_home else sh(path)
-    return f"{sh(source)}:{destination}" + ":ro" * (mode == "ro")
+    if not _is_in_home(path):
+        return sh(path)
+    return f'"$WORK/home"{sh(path[1:]) if path[1:] else ""}'

@@ -168,6 +168,8 @@ def _scripts(
     if task_ids is not None:
         scripts["task.env"] += f"export SKYPILOT_TASK_IDS={sh(task_ids)}\n"
     scripts["rank.sh"] = _template_text("rank.sh")
+    if job.group_name is not None:
+        scripts["names.sh"] = _template_text("names.sh")
     hooks = recovery.hook_scripts(job.task)
     scripts.update(hooks)
     links = files.links_text(

@@ -12,7 +12,7 @@ case $now in
 esac
 if [ -f "$work/hosts.group" ]; then
     name=$(sed -n "$((rank + 1))s/.* //p" "$work/hosts.group")
-    name=${name%.*}
+    name=${name%".${run%.*}"}
     work=$work/${name%-*} rank=${name##*-}
 fi
 if [ -f "$state/runs/$run/parts" ]; then # the task of a pipeline that is running
@@ -28,37 +28,33 @@ if [ ! -f "$work/hostnames" ] && [ -f "$state/runs/$run/$rank/started" ]; then #
     job=$(tail -n 1 "$state/runs/$run/$rank/started")
     job=${job%% *} work=$work/$rank rank=0
 fi
-[ ! -r "$work/job" ] || job=$(<"$work/job")
 host=$(sed -n "$((rank + 1))p" "$work/hostnames" 2>/dev/null)
-[ -n "$host" ] || fail 70 "there is no rank $rank, or it has not begun yet"
+[ -n "$host" ] && [ -r "$work/enter.sh" ] ||
+    fail 70 "there is no rank $rank, or it has not begun yet"
 options=(--jobid="$job" --overlap --nodes=1 --ntasks=1 --nodelist="$host" --unbuffered)
 [ "$terminal" = 0 ] || options+=(--pty)
-if [ -r "$work/container" ]; then
-    options+=(--container-name="$(<"$work/container"):exec" --container-remap-root)
-    home=
-else
-    home=$work/home
-fi
+names=()
+[ ! -e "$work/scripts/names.sh" ] || names=(bash "$work/scripts/names.sh")
 umask 077
 script=$(mktemp -- "$work/exec.XXXXXX") || fail 70 "cannot write in $work"
 inner=$script.sh
 # shellcheck disable=SC2016 # text for the shells that read it
-{
-    printf 'set -a\n[ ! -r %q ] || . %q\nset +a\n' "$state/secrets/$run.env" "$state/secrets/$run.env"
-    [ -z "$home" ] || printf 'export HOME=%q\n' "$home"
-    printf 'cd /\nexec bash %q exec %q %q "$(<%q)" "$SLURM_JOB_ID" ' \
-        "$work/scripts/prologue.sh" "$work/scripts" "$rank" "$work/nodes"
+{ # in the step, and in the image
+    printf '. %q\n[ "$TRIPLANE_CONTAINER" = pyxis ] || export HOME=%q\n' "$work/enter.sh" "$work/home"
+    printf 'cd /\nexec'
+    printf ' %q' ${names[@]+"${names[@]}"} bash "$work/scripts/prologue.sh" exec "$work/scripts" "$rank"
+    printf ' "$(<%q)" "$SLURM_JOB_ID" ' "$work/nodes"
     cat
     echo
 } >"$inner" || fail 70 "cannot write $inner"
 # shellcheck disable=SC2016 # likewise
-{
+{ # here
+    printf 'trap "rm -f -- %q" EXIT\nrm -f -- %q\n. %q\n' "$inner" "$script" "$work/enter.sh"
     echo 'for name in "${!SLURM_@}"; do [ "$name" = SLURM_CONF ] || unset -v "$name"; done'
-    printf 'trap "rm -f -- %q" EXIT\n' "$inner"
-    printf 'rm -f -- %q\n' "$script"
     declare -p PATH
-    printf 'srun'
-    printf ' %q' "${options[@]}" bash "$inner"
-    echo
+    echo 'declare -F with_secrets >/dev/null || with_secrets() { exec "$@"; }'
+    printf '(with_secrets srun'
+    printf ' %q' "${options[@]}"
+    printf ' "${ENTER[@]}" bash %q)\n' "$inner"
 } >"$script" || fail 70 "cannot write $script"
 echo "script|$(printf %s "$script" | base64 -w 0)"
