@@ -70,6 +70,16 @@ class _Lazy(click.Group):
             hint = f"did you mean `{close}`?" if close else "triplane --help lists them"
             raise click.UsageError(f"no command {args[0]!r}; {hint}", error.ctx) from None
 
+    def invoke(self, ctx: click.Context) -> object:
+        try:
+            return super().invoke(ctx)
+        except (TriplaneError, OSError) as error:
+            if not isinstance(error, BrokenPipeError):
+                from compiler.cli.output import answer_failure
+
+                answer_failure(ctx, error)
+            raise
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from compiler.cli import output
 from compiler.cli.completing import complete_stacks, complete_targets, complete_works
 
 if TYPE_CHECKING:
@@ -50,12 +51,19 @@ def stack_option(command: Callable) -> Callable:
 
 
 def format_option(*formats: str) -> Callable:
+    """`--format`; `main` looks it up to answer in the same format where the command fails."""
+
+    def keep(context: click.Context, _: click.Parameter, value: str) -> str:
+        context.meta[output.FORMAT] = value
+        return value
+
     return click.option(
         "--format",
         "format",
         type=click.Choice(formats),
         default=formats[0],
         show_default=True,
+        callback=keep,
         help="How to print the result.",
     )
 

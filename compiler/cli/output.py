@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import shutil
 import sys
@@ -13,6 +12,7 @@ from contextlib import contextmanager
 import click
 
 from compiler.diagnostics import Diagnostic, InvalidInput, Severity, TriplaneError
+from compiler.diagnostics.json_text import json_text
 from compiler.diagnostics.renderers import render
 from compiler.diagnostics.renderers.display import visible
 
@@ -70,7 +70,35 @@ def summary(diagnostics: Iterable[Diagnostic]) -> str:
 def print_json(shape: str, body: dict[str, object], *, indent: int | None = 1) -> None:
     """A machine-readable answer: `{"format_version", "kind", ...}`; one line without indent."""
     document = {"format_version": "1.0", "kind": shape, **body}
-    click.echo(json.dumps(document, indent=indent, ensure_ascii=False, sort_keys=True))
+    note_answer()
+    click.echo(json_text(document, indent=indent, sort_keys=True))
+
+
+FORMAT = "triplane.format"
+"""Where a command's context keeps the value of `--format`."""
+_ANSWERED = "triplane.answered"
+
+
+def note_answer() -> None:
+    """From now on a failure prints no document of its own: there is one already."""
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.meta[_ANSWERED] = True
+
+
+def answer_failure(context: click.Context, error: TriplaneError | OSError) -> None:
+    """With `--format json`: a failure as a document too, unless the command has printed one."""
+    if context.meta.get(FORMAT) != "json" or context.meta.get(_ANSWERED):
+        return
+    from compiler.diagnostics.renderers.json_format import diagnostic_to_json
+
+    diagnostics = getattr(error, "diagnostics", ())
+    body = {
+        "exit_code": getattr(error, "exit_code", 1),
+        "message": str(error),
+        "diagnostics": [diagnostic_to_json(item) for item in diagnostics],
+    }
+    print_json("failure", body)
 
 
 def print_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

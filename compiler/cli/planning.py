@@ -106,6 +106,7 @@ def print_plan(
         from compiler.planning.plan_file import to_json
 
         text = to_json(plan)
+        output.note_answer()
     elif format == "markdown":
         from compiler.planning.views import markdown_view
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -21,6 +22,8 @@ class Severity(enum.StrEnum):
     NOTE = "note"
 
 
+_LONGEST_QUOTE = 120
+_long_quote = re.compile(rf"`([^`\n]{{{_LONGEST_QUOTE + 1},}})`")
 _registry: dict[str, Code] = {}
 
 
@@ -60,10 +63,15 @@ class Code:
         """A diagnostic of this code; `span` is None only where no input text exists."""
         from compiler.diagnostics.record import Diagnostic
 
+        message = shortened(message)
+        if span is not None and span.source.secrets:
+            message, found, expected, hint = (
+                text and span.source.masked(text) for text in (message, found, expected, hint)
+            )
         return Diagnostic(
             code=self.name,
             severity=severity or self.severity,
-            message=message,
+            message=message or "",
             span=span,
             found=found,
             expected=expected,
@@ -72,6 +80,13 @@ class Code:
             related=tuple(related),
             target=target,
         )
+
+
+def shortened(message: str) -> str:
+    """The message with an ellipsis in what it quotes at greater length than anybody reads."""
+    if len(message) <= _LONGEST_QUOTE:
+        return message
+    return _long_quote.sub(lambda quote: f"`{quote[1][: _LONGEST_QUOTE - 1]}…`", message)
 
 
 def all_codes() -> dict[str, Code]:

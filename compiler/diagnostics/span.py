@@ -20,6 +20,8 @@ class SourceText:
         self._hidden: dict[Span, None] = {}
         self.refused: set[Span] = set()
         """Values of which nothing could be made: what they then lack is not said again."""
+        self.secrets: set[str] = set()
+        """Values of secrets that stand in fields which messages quote."""
 
     def hide(self, span: Span) -> None:
         """From now on no renderer quotes this range."""
@@ -44,6 +46,12 @@ class SourceText:
             for span in self._hidden
             if span.line <= number <= span.end_line
         ]
+
+    def masked(self, text: str) -> str:
+        """The text without the values of `secrets`."""
+        for value in sorted(self.secrets, key=len, reverse=True):
+            text = text.replace(value, "***")
+        return text
 
     @cached_property
     def lines(self) -> list[str]:

@@ -14,6 +14,7 @@ from compiler.source.wording import described
 
 _by_memory = re.compile(r"(?:([a-z]+):)?([0-9]+)([gmt])b(\+?)(?::([^:]*))?", re.I)
 _GIB = {"m": 1 / 1024, "g": 1.0, "t": 1024.0}
+_MOST_DEVICES = 10_000
 _FORMS = "NAME, NAME:COUNT, or by memory such as 80GB+:8"
 
 
@@ -131,6 +132,14 @@ def _one(b: Builder, path: Path, text: object, count: object) -> tuple[Accelerat
             return ()
         number = float(count)  # type: ignore[arg-type]
     number = 1.0 if number is None else number
+    if number > _MOST_DEVICES:
+        b.report(
+            codes.ACCELERATOR_VALUE,
+            path,
+            f"no node has {number:.12g} devices",
+            expected=f"at most {_MOST_DEVICES}",
+        )
+        return ()
     if request.memory is None:
         return (Accelerator(request.name, number),)
     names = b.lookup(request.memory, request.at_least, request.maker) if b.lookup else ()

@@ -15,6 +15,7 @@ from compiler.model.lifetime import autostop_hook
 from compiler.model.mounts import build_file_mounts, build_workdir
 from compiler.model.overrides import Overrides, apply_overrides
 from compiler.model.pools import build_pool
+from compiler.model.repeated_secrets import check_repeated
 from compiler.model.resources import ResourceSet
 from compiler.model.scripts import check_setup
 from compiler.model.serving import build_service
@@ -76,6 +77,8 @@ def build_checked(b: Builder, found: Diagnostics) -> Task:
     """
     get = b.data.get
     secrets = build_secrets(b, get("secrets"), get("managed_secrets"))
+    if secrets:
+        check_repeated(b, secrets)
     envs = build_envs(b, get("envs"), secrets)
     _substitute(b, envs, secrets, found)
     num_nodes = _num_nodes(b, get("num_nodes"))

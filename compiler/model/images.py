@@ -22,7 +22,7 @@ def build_image(
     if value is None:
         return None
     if isinstance(value, str):
-        image = _one(b, path, value, infra)
+        image = _one(b, path, value.strip(), infra)
     elif isinstance(value, dict):
         image = _by_region(b, path, value, infra)
     else:
@@ -45,16 +45,16 @@ def build_image(
 
 
 def _one(b: Builder, path: Path, text: str, infra: Infra) -> Image | None:
+    name = text.removeprefix(CONTAINER_PREFIX).strip()
+    if not name:
+        b.report(
+            codes.IMAGE_VALUE,
+            path,
+            f"{shown(text)} names no image",
+            expected=f"{CONTAINER_PREFIX}<image>",
+        )
+        return None
     if text.startswith(CONTAINER_PREFIX):
-        name = text.removeprefix(CONTAINER_PREFIX).strip()
-        if not name:
-            b.report(
-                codes.IMAGE_VALUE,
-                path,
-                f"{shown(text)} names no image",
-                expected=f"{CONTAINER_PREFIX}<image>",
-            )
-            return None
         return Image(docker=name)
     if infra.cloud is None:
         b.report(
@@ -90,10 +90,11 @@ def _one(b: Builder, path: Path, text: str, infra: Infra) -> Image | None:
 def _by_region(b: Builder, path: Path, entries: dict[str, object], infra: Infra) -> Image | None:
     docker: str | None = None
     machines: dict[str, str] = {}
-    for key, value in entries.items():
-        where = (*path, key)
+    for written, given in entries.items():
+        where = (*path, written)
+        key, value = written.strip(), given.strip() if isinstance(given, str) else given
         if not isinstance(value, str) or not value:
-            b.unexpected(where, value, "an image")
+            b.unexpected(where, given, "an image")
         elif key == "docker":
             docker = value.removeprefix(CONTAINER_PREFIX)
         elif value.startswith(CONTAINER_PREFIX):

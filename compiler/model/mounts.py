@@ -102,13 +102,16 @@ def build_file_mounts(
 def _check_destination(
     b: Builder, path: Path, destination: str, has_workdir: bool, seen: dict[str, Path]
 ) -> None:
-    if url_scheme(destination):
+    has_host = destination.startswith("//") and destination[2:3] not in ("", "/")
+    if has_host or url_scheme(destination):
         b.report(
             codes.MOUNT_TO_URL,
             path,
             f"{quoted(destination)} is no path on the nodes",
             at_key=True,
-            hint="the destination stands before the colon, the source behind it",
+            hint=f"write {quoted(destination[1:])}"
+            if has_host
+            else "the destination stands before the colon, the source behind it",
         )
         return
     check_no_slash(b, path, destination, at_key=True)

@@ -51,6 +51,11 @@ def is_folder(path: LocalPath) -> bool:
     return os.path.isdir(path)  # noqa: PTH112 (pathlib raises for such a name)
 
 
+def is_file(path: LocalPath) -> bool:
+    """Whether there is a regular file; not where the name is longer than any can be."""
+    return os.path.isfile(path)  # noqa: PTH113 (pathlib raises for such a name)
+
+
 def where_relative_paths_start(b: Builder, text: str) -> str | None:
     """A hint for a relative path that leads nowhere."""
     if text.startswith(("/", "~")):

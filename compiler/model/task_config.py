@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 from compiler.diagnostics.codes import model as codes
+from compiler.diagnostics.codes.model_mounts import NATIVE_SCRIPT_MISSING
 from compiler.model.builder import Builder
 from compiler.model.lifetime import DEFAULT_HOOK_TIMEOUT
+from compiler.model.paths import is_file, is_there, local_path, where_relative_paths_start
 from compiler.model.task import Hook
 from compiler.source.paths import Path
 from compiler.source.suggestions import suggest
@@ -104,9 +106,24 @@ def build_config(b: Builder, value: object) -> TaskConfig:
         layer,
         _hooks(b, entry.get("hooks")),
         on_change,
-        b.text((*_OWN, "native_script"), own.get("native_script")),
+        _native_script(b, own.get("native_script")),
         _arguments(b, own.get("native_arguments")),
     )
+
+
+def _native_script(b: Builder, value: object) -> str | None:
+    """The path of a script that is kept as it is; it must exist where files are checked."""
+    path: Path = (*_OWN, "native_script")
+    text = b.text(path, value)
+    if text is not None and b.check_files and not is_file(local := local_path(b, text)):
+        b.report(
+            NATIVE_SCRIPT_MISSING,
+            path,
+            f"{quoted(text)} " + ("is no file" if is_there(local) else "does not exist"),
+            expected="an sbatch script",
+            hint=where_relative_paths_start(b, text),
+        )
+    return text
 
 
 def _arguments(b: Builder, value: object) -> tuple[str, ...]:

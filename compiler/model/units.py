@@ -25,6 +25,16 @@ _MINUTES = {"m": 1, "h": 60, "d": 24 * 60, "w": 7 * 24 * 60}
 _DEFAULT_LOCAL_DISK_GB = 100.0
 
 
+MOST_CPUS = 100_000
+MOST_GIB = 16 * 1024**2
+"""Far more than any node has: what is above is a slip of the pen. Targets have lower limits."""
+
+
+def _at_most(value: float, most: int, what: str) -> None:
+    if value > most:
+        raise Malformed(f"no node has {value:.12g} {what}", expected=f"at most {most}")
+
+
 _CPUS_FORMS = 'a number, or "N+" for at least N'
 
 
@@ -38,6 +48,7 @@ def parse_cpus(value: object) -> Amount:
         raise Malformed(f"`cpus` cannot be {shown(value)}", expected=_CPUS_FORMS)
     if amount.value <= 0:
         raise Malformed("`cpus` must be more than 0", expected="a number above 0")
+    _at_most(amount.value, MOST_CPUS, "vCPUs")
     return amount
 
 
@@ -62,12 +73,15 @@ def parse_memory(value: object) -> Amount:
     0 is read as 0: whether it may stand is for the caller to say.
     """
     if isinstance(value, str):
-        return _memory_text(value)
-    if not is_number(value):
+        amount = _memory_text(value)
+    elif is_number(value):
+        amount = Amount(float(value))  # type: ignore[arg-type]
+    else:
         raise Malformed(f"`memory` cannot be {shown(value)}", expected=_MEMORY_FORMS)
-    amount = Amount(float(value))  # type: ignore[arg-type]
     if amount.value < 0:
         raise Malformed("`memory` must not be negative", expected="a number above 0")
+    if not amount.per_cpu:
+        _at_most(amount.value, MOST_GIB, "GiB of memory")
     return amount
 
 
@@ -106,6 +120,7 @@ def parse_disk_size(value: object) -> int:
         )
     if size < 1:
         raise Malformed("`disk_size` must be at least 1 GiB", expected=expected)
+    _at_most(size, MOST_GIB, "GiB of disk")
     return int(size)
 
 

@@ -8,6 +8,7 @@ import json
 import re
 from collections.abc import Mapping
 
+from compiler.diagnostics.json_text import json_text
 from compiler.planning.because import Because
 from compiler.planning.cost import Cost, Costs
 from compiler.planning.differences import FieldAction, FieldChange
@@ -32,7 +33,6 @@ _VERBATIM = frozenset({"before", "after", "record", "secrets", "arguments"})
 _EVEN_EMPTY = frozenset({"before", "after", "rows"})
 # What follows from other members, for readers that are no Python.
 _DERIVED = frozenset({"replace_paths"})
-_SURROGATE = re.compile("[\ud800-\udfff]")
 # Keys are sorted, so that every saved plan begins like this.
 _BEGINNING = re.compile(r'\s*\{\s*"applyable"\s*:')
 
@@ -74,8 +74,7 @@ def plan_id(plan: Plan) -> str:
 
 def to_json(plan: Plan) -> str:
     """The saved plan; names of files that are no UTF-8 are kept as JSON's own escapes."""
-    text = json.dumps(plan_body(plan), indent=1, ensure_ascii=False, sort_keys=True) + "\n"
-    return _SURROGATE.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return json_text(plan_body(plan), sort_keys=True) + "\n"
 
 
 def is_plan(text: str) -> bool:

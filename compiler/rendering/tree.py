@@ -9,6 +9,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from compiler.rendering.artifact import Artifact
+from compiler.source.reading import shown_path
+from compiler.source.wording import quoted
 
 
 def write_atomically(
@@ -43,6 +45,20 @@ def write_atomically(
             raise
     except OSError as error:
         raise _named(error, path) from None
+
+
+def why_no_folder(folder: Path, *, writable: bool = True) -> str | None:
+    """Why nothing can be written below a folder that may yet have to be made; None if it can."""
+    there = Path(os.path.abspath(folder))  # noqa: PTH100 (links stay as they are written)
+    while not os.path.lexists(there) and there != there.parent:
+        there = there.parent
+    where = quoted(shown_path(there))
+    if not there.is_dir():
+        kind = "a file" if there.exists() else "a link that leads nowhere"
+        return f"{where} is {kind}, and no folder"
+    if writable and not os.access(there, os.W_OK | os.X_OK):
+        return f"the folder {where} cannot be written to"
+    return None
 
 
 def write_tree(out: Path, artifacts: Iterable[Artifact]) -> list[str]:

@@ -6,7 +6,14 @@ from compiler.source.document import Document, Kind
 from compiler.source.kinds import Unit, detect
 from compiler.source.paths import Path, dotted
 from compiler.source.reading import read_file, read_stdin, read_text
-from compiler.source.schemas import field_names, field_schema, schema, schema_names
+from compiler.source.schemas import (
+    field_cases,
+    field_names,
+    field_schema,
+    has_free_keys,
+    schema,
+    schema_names,
+)
 from compiler.source.suggestions import suggest
 from compiler.source.validation import check, check_value, schema_for
 
@@ -21,8 +28,10 @@ __all__ = [
     "detect",
     "discover",
     "dotted",
+    "field_cases",
     "field_names",
     "field_schema",
+    "has_free_keys",
     "read_file",
     "read_paths",
     "read_stdin",

@@ -57,6 +57,8 @@ class Unit:
 
 
 _OURS = _TASK_FIELDS | _GROUP_FIELDS - {"name"} | {"targets", "set", "config", "secrets"}
+KNOWN_FIELDS = _OURS | {"name"}
+"""Fields at the top of one kind of document or another."""
 _LONG_NAMES = sorted(name for name in _OURS if len(name) > 4)
 
 

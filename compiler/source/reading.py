@@ -21,6 +21,7 @@ from compiler.source.limits import MAX_FILE_BYTES
 from compiler.source.nodes import LimitExceeded, compose
 from compiler.source.positions import children, span_of
 from compiler.source.scalars import NULL
+from compiler.source.special import special_kind
 from compiler.source.syntax import fault, recursion
 from compiler.source.wording import kind_of, quoted
 
@@ -75,6 +76,10 @@ def read_file(path: str | os.PathLike[str], diagnostics: Diagnostics) -> list[Do
     """The documents of a file (UTF-8, with or without a byte order mark)."""
     label = shown_path(path)
     try:
+        kind = special_kind(path)
+        if kind is not None:
+            diagnostics.add(special_file(label, kind))
+            return []
         with open(path, "rb") as file:
             content = file.read(_FIRST_BYTES)
             if len(content) == _FIRST_BYTES:
@@ -102,12 +107,16 @@ def read_stdin(diagnostics: Diagnostics) -> list[Document]:
 
 
 def shown_path(path: str | os.PathLike[str]) -> str:
-    """The path for messages: relative to the current folder where it lies below it."""
+    """The path for messages: relative to the current folder where it lies below it.
+
+    Bytes that are no UTF-8 stay as Python has them, so that the file is found by it again;
+    what prints it shows them as escapes.
+    """
     text = os.fspath(path)
     here = str(pathlib.Path.cwd()).rstrip("/") + "/"
     if f"{text}/".startswith(here):
         text = text[len(here) :].lstrip("/") or "."
-    return os.path.normpath(text).encode("utf-8", "replace").decode()
+    return os.path.normpath(text)
 
 
 def _read_bytes(content: bytes, label: str, diagnostics: Diagnostics) -> list[Document]:
@@ -188,6 +197,14 @@ def file_not_found(label: str) -> Diagnostic:
 def file_unreadable(label: str, error: Exception) -> Diagnostic:
     reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
     return codes.FILE_UNREADABLE.at(None, f"{quoted(label)} cannot be read: {reason}")
+
+
+def special_file(label: str, kind: str) -> Diagnostic:
+    return codes.NO_REGULAR_FILE.at(
+        None,
+        f"{quoted(label)} is {kind}, and no file",
+        hint="name a file, or `-` for standard input",
+    )
 
 
 def _too_large(label: str, diagnostics: Diagnostics) -> None:

@@ -132,6 +132,38 @@ def field_schema(name: str, dotted: str) -> dict[str, Any]:
     return resolved(node)[1]
 
 
+def field_cases(name: str, dotted: str) -> list[tuple[str, list[str]]]:
+    """What stands below a field: (in which case, the names), the case empty for always.
+
+    Of a list, and of a map with free keys, it is what stands below each of its items. An empty
+    name is the whole document. Raises KeyError where the schema has no such field.
+    """
+    content = field_schema(name, dotted) if dotted else schema(name)
+    if has_free_keys(content):
+        content = field_schema(name, f"{dotted}.KEY")
+    elif isinstance(content.get("items"), dict):
+        content = resolved((name, content["items"]))[1]
+    found = [("", _shown_properties(content))]
+    for part in content.get("allOf", ()):
+        asked = part.get("if", {}).get("properties", {})
+        for key, value in asked.items():
+            if "const" in value and "then" in part:
+                names = _shown_properties(resolved((name, part["then"]))[1])
+                known = found[0][1]
+                found.append((f"{key}: {value['const']}", [x for x in names if x not in known]))
+    return [(case, names) for case, names in found if names]
+
+
+def _shown_properties(content: dict[str, Any]) -> list[str]:
+    below = content.get("properties", {})
+    return [key for key, value in below.items() if key[0] != "_" and not is_refusal(value)]
+
+
+def has_free_keys(content: dict[str, Any]) -> bool:
+    """Whether a sub-schema is of a map whose keys are names that its author gives."""
+    return "properties" not in content and isinstance(content.get("additionalProperties"), dict)
+
+
 def field_names(name: str) -> list[str]:
     """The dotted names of all fields that a schema knows, sorted."""
     found: set[str] = set()

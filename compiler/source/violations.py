@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.codes import schema as codes
 from compiler.source.branches import verdict
+from compiler.source.hiding import holds_secrets
 from compiler.source.hints import type_hint, unknown_field_hint
 from compiler.source.limits import MAX_FINDINGS
 from compiler.source.paths import Path, dotted
@@ -105,6 +106,9 @@ class Violations(Reporter):
         for key in fault.value:
             if key not in known:
                 span = self.document.key_span((*fault.path, key))
+                if fault.path and fault.value[key] is not None and holds_secrets(key):
+                    written = self.document.span((*fault.path, key))
+                    written.source.hide(written)
                 yield codes.UNKNOWN_FIELD.at(
                     span,
                     f"unknown field {quoted(key)} {where}",

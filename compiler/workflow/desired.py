@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Deployer, Stack, TargetSpec, Task
+from compiler.model.overrides import COMMAND_LINE
 from compiler.placement import Placement, Row
 from compiler.planning import digests
 from compiler.planning.changes import Desired
@@ -151,6 +152,16 @@ def _secrets(
             required.append(f"{name} ({place.kind} {place.reference})")
         elif target.deployer is Deployer.DIRECTORY:
             required.append(f"{name} (referred to by name; nothing is applied here)")
+            if name in values and origin.span("secrets", name).source.path == COMMAND_LINE:
+                diagnostics.add(
+                    codes.SECRET_NOT_KEPT.at(
+                        origin.span("secrets", name),
+                        f"the value of secret `{name}` goes nowhere: `{target.key}` only writes "
+                        "files, which refer to it by name",
+                        hint="put it on the platform, in the secret that the files name",
+                        target=target.key,
+                    )
+                )
         elif without_values:
             required.append(f"{name} (its value is handed over when this is applied)")
         elif name not in values:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from compiler.diagnostics import WrongUsage
 from compiler.model import TargetKind
-from compiler.source import field_names, field_schema, suggest
+from compiler.source import field_cases, field_names, field_schema, has_free_keys, suggest
 from compiler.source import schema as schema_of
 from compiler.targets.interface import Support
 from compiler.targets.registry import target_of
@@ -22,11 +22,13 @@ class Explanation:
     """One field: its sub-schema and, for fields of a task, the targets' support rows.
 
     A row of an enclosing field (`service` for `service.replicas`) holds for the field as well.
+    `below` are the fields that stand below it, by the case in which they do (empty: always).
     """
 
     field: str
     schema: dict
     support: tuple[tuple[str, Support], ...]
+    below: tuple[tuple[str, tuple[str, ...]], ...] = ()
 
     @property
     def description(self) -> list[str]:
@@ -47,8 +49,9 @@ class Explanation:
             yield "default", "none"
         for example in self.schema.get("examples", [])[:3]:
             yield "example", example if isinstance(example, str) else json.dumps(example)
-        if "properties" in self.schema:
-            yield "fields", ", ".join(self.schema["properties"])
+        each = "" if "properties" in self.schema else " of each item"
+        for case, names in self.below:
+            yield f"fields{each}" + (f" with `{case}`" if case else ""), ", ".join(names)
 
     def to_json(self) -> dict[str, object]:
         return {
@@ -57,6 +60,7 @@ class Explanation:
             "type": type_of(self.schema),
             "default": self.schema.get("default"),
             "examples": self.schema.get("examples", []),
+            "fields": [{"case": case, "names": list(names)} for case, names in self.below],
             "support": {
                 str(kind): [
                     {"field": row.field, "level": str(row.level), "note": row.note}
@@ -71,7 +75,8 @@ class Explanation:
 def explain(field: str) -> Explanation:
     """The field by its dotted name; WrongUsage if unknown.
 
-    `resources.cpus` is one of a task, `stack:targets` of a stack, `stack:` the stack itself.
+    `resources.cpus` is one of a task, `stack:targets` of a stack, `stack:` the stack itself. The
+    key of a map may be left out (`stack:targets.version`).
     """
     kind, colon, dotted = field.partition(":")
     if not colon:
@@ -79,8 +84,9 @@ def explain(field: str) -> Explanation:
     if kind not in _KINDS:
         raise WrongUsage(f"no kind {kind!r}; there are {', '.join(_KINDS)}")
     if colon and not dotted:
-        return Explanation(field, schema_of(kind), ())
+        return Explanation(field, schema_of(kind), (), _below(kind, ""))
     try:
+        dotted = _with_keys(kind, dotted)
         schema = field_schema(kind, dotted)
     except KeyError:
         close = suggest(dotted, field_names(kind))
@@ -91,7 +97,23 @@ def explain(field: str) -> Explanation:
         for target_kind in TargetKind:
             rows = _rows(target_of(target_kind).support, dotted)
             support += [(str(target_kind), row) for row in rows]
-    return Explanation(field, schema, tuple(support))
+    return Explanation(field, schema, tuple(support), _below(kind, dotted))
+
+
+def _with_keys(kind: str, dotted: str) -> str:
+    """The name with `KEY` where a map of names is passed over: `targets.version`."""
+    made = ""
+    for step in dotted.split("."):
+        if made and has_free_keys(field_schema(kind, made)):
+            below = (name for _, names in field_cases(kind, made) for name in names)
+            if step in below:
+                made += ".KEY"
+        made += f".{step}" if made else step
+    return made
+
+
+def _below(kind: str, dotted: str) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    return tuple((case, tuple(names)) for case, names in field_cases(kind, dotted))
 
 
 def _rows(table: Mapping[str, Support], field: str) -> list[Support]:

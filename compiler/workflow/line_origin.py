@@ -10,6 +10,7 @@ from pathlib import Path, PurePosixPath
 from compiler.diagnostics import Diagnostics, WrongUsage
 from compiler.model import Overrides, Stack, TargetKind, names
 from compiler.planning.provenance import Line
+from compiler.source.special import special_kind
 from compiler.workflow import compile as compiling
 from compiler.workflow.arguments import with_values
 from compiler.workflow.prepare import prepare
@@ -91,6 +92,8 @@ def _place(place: str) -> tuple[str, int]:
 
 def _read(file: str) -> list[str]:
     try:
+        if (kind := special_kind(file)) is not None:
+            raise WrongUsage(f"{file}: {kind}, and no file")
         return Path(file).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "is no text"

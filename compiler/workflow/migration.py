@@ -10,13 +10,16 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from compiler.diagnostics import WrongUsage
+from compiler.diagnostics import Diagnostic, InvalidInput, WrongUsage
+from compiler.diagnostics.codes.migration import NO_SCRIPTS
 from compiler.migration.folders import discover, place, run, write
 from compiler.migration.migrating import migrate as migrate_bytes
 from compiler.migration.reading.command_line import CommandLine, read_command
 from compiler.migration.result import Migration
 from compiler.migration.settings import AT_SCRIPT, EXISTING, TARGETS, Settings
 from compiler.model import Stack, TargetKind
+from compiler.source.reading import shown_path
+from compiler.source.wording import quoted
 
 Progress = Callable[[int, int], None]
 
@@ -83,11 +86,22 @@ def migrate(
     """All scripts at `paths` (files, and what has directives in folders).
 
     With `out` each task is written there as soon as it is made, one file a script. A file
-    that cannot be read is a result as well and stops nothing.
+    that cannot be read is a result as well and stops nothing. Raise InvalidInput where there is
+    no script at all.
     """
     found = list(dict.fromkeys(discover(paths)))
+    if not found:
+        raise InvalidInput([_no_scripts(path) for path in paths])
     jobs = place(found, paths, out)
     return Scripts(len(jobs), run(jobs, settings or Settings(), workers))
+
+
+def _no_scripts(folder: str) -> Diagnostic:
+    return NO_SCRIPTS.at(
+        None,
+        f"no file in the folder {quoted(shown_path(folder))} has a directive of sbatch",
+        hint="name a script itself to read it in any case; hidden files are skipped",
+    )
 
 
 def migrate_command(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 
-from compiler.diagnostics import TargetUnreachable, WorkFailed
+from compiler.diagnostics import InvalidInput, TargetUnreachable, WorkFailed
 from compiler.model import Deployer as DeployerKind
 from compiler.model import Stack, TargetSpec
 from compiler.planning.plan import Skipped, TargetState
@@ -14,6 +14,7 @@ from compiler.planning.states import Observation, ObservedRun
 from compiler.targets.interface import Deployer
 from compiler.targets.registry import deployer_of
 from compiler.workflow.arguments import require_targets
+from compiler.workflow.outputs import outputs_unfit
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +93,8 @@ def look(
     Directories left out by `only` are looked at all the same, as that costs nothing and tells
     where work is. `known` are deployers of an earlier look, whose connections are used again;
     `read_only` as for `deployer_of`.
-    Raise WrongUsage for a target that the stack does not have.
+    Raise WrongUsage for a target that the stack does not have, InvalidInput for a directory
+    that is no folder.
     """
     require_targets(only, stack)
     wanted: list[TargetSpec] = []
@@ -104,6 +106,10 @@ def look(
             skipped[key] = (Skipped.OFFLINE, "not asked (--offline)")
         if key not in skipped or spec.deployer is DeployerKind.DIRECTORY:
             wanted.append(spec)
+
+    unfit = list(outputs_unfit(stack, wanted))
+    if unfit:
+        raise InvalidInput(unfit)
 
     def ask(spec: TargetSpec):
         try:

@@ -6,13 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from compiler.diagnostics import Diagnostic, Diagnostics
+from compiler.diagnostics import Diagnostic, Diagnostics, InvalidInput
 from compiler.diagnostics.codes import workflow as codes
 from compiler.diagnostics.codes.source import NO_INPUT_FILES
 from compiler.model import Overrides, Stack, TargetSpec
 from compiler.placement import Placement
 from compiler.rendering.artifact import Artifact
-from compiler.rendering.tree import write_tree
+from compiler.rendering.tree import why_no_folder, write_tree
 from compiler.source import discover
 from compiler.source.reading import shown_path
 from compiler.workflow import compile as compiling
@@ -34,7 +34,14 @@ class Rendering:
     diagnostics: tuple[Diagnostic, ...]
 
     def write(self, out: str | Path) -> list[str]:
-        """Write the tree below `out`; returns the paths whose content changed."""
+        """Write the tree below `out`; returns the paths whose content changed.
+
+        Raise InvalidInput where that is no folder to write to, and OSError for what else the
+        disk refuses.
+        """
+        why = why_no_folder(Path(out))
+        if why is not None:
+            raise InvalidInput([codes.OUTPUT_FOLDER.at(None, why)])
         return write_tree(Path(out), self.artifacts)
 
 

@@ -11,6 +11,8 @@ from compiler.diagnostics.codes import workflow as codes
 from compiler.model import Overrides, Stack
 from compiler.planning.plan import Plan
 from compiler.planning.plan_file import BadPlanFile, from_json
+from compiler.source.reading import shown_path, special_file
+from compiler.source.special import special_kind
 from compiler.workflow import places
 from compiler.workflow.arguments import is_selected, overrides_from_arguments
 from compiler.workflow.desired import values_to_hand_over
@@ -52,6 +54,9 @@ def open_plan(
     if replace(handed_over, secret=()):
         raise WrongUsage("a saved plan is applied as it is: only --secret goes with it")
     try:
+        kind = special_kind(path)
+        if kind is not None:
+            raise InvalidInput([special_file(shown_path(path), kind)])
         plan = from_json(Path(path).read_bytes().decode("utf-8"))
     except (BadPlanFile, UnicodeDecodeError) as error:
         raise InvalidInput([codes.BAD_PLAN.at(None, f"{path}: {error}")]) from None

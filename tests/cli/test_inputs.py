@@ -193,19 +193,19 @@ def test_the_stack_can_come_from_the_environment(ready, monkeypatch):
 
 
 @pytest.mark.parametrize("out", ["blocked", "blocked/deeper"])
-def test_an_output_folder_that_cannot_be_written_is_1(ready, out):
+def test_an_output_folder_that_is_none(ready, out):
     ready.write("blocked", "a file\n")
     done = ready.run("render", "tasks", *STACK, "--out", out)
     assert done.code == 1
-    assert "blocked" in done.err
+    assert "`blocked` is a file, and no folder" in done.err
     assert done.out == ""
     saved = ready.run("plan", "tasks", *STACK, "--out", "blocked/plan.json")
     assert saved.code == 1
-    assert "blocked/plan.json" in saved.err
+    assert "`blocked` is a file, and no folder" in saved.err
     assert "Saved" not in saved.err
     as_folder = ready.run("plan", "tasks", *STACK, "--out", "tasks")
-    assert as_folder.code == 1
-    assert "tasks" in as_folder.err
+    assert as_folder.code == 64
+    assert "--out tasks is a folder" in as_folder.err
 
 
 def test_a_full_disk_is_1_and_leaves_no_half_file(ready, monkeypatch):

@@ -100,6 +100,7 @@ SHAPES = {
         "type": "str",
         "default": "NoneType",
         "examples": ["str"],
+        "fields": [],
         "support": {
             kind: [{"field": "str", "level": "str", "note": "str"}]
             for kind in ("kubernetes", "slurm", "aws")

@@ -26,7 +26,13 @@ ANOTHER_MEANING = {
 """Fields of cases under "Another meaning" in docs/dialect.md."""
 
 
-LEFT_TO_TARGETS = ("labels are invalid", "Invalid label key", "features are not supported")
+LEFT_TO_TARGETS = (
+    "labels are invalid",
+    "Invalid label key",
+    "features are not supported",
+    "Invalid instance type",
+    "is not of type 'string'. Check problematic field(s): $.size",
+)
 """What SkyPilot says of a file that triplane refuses for a target only, or takes on purpose."""
 
 

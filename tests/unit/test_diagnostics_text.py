@@ -8,6 +8,7 @@ import unicodedata
 import pytest
 
 from compiler.diagnostics import Diagnostic, Diagnostics, Related, Severity, SourceText, Span
+from compiler.diagnostics.code import all_codes
 from compiler.diagnostics.renderers import render
 from compiler.diagnostics.renderers.display import visible, width
 
@@ -252,3 +253,11 @@ def test_hidden_ranges_over_several_lines_and_in_long_lines() -> None:
 def test_unknown_formats() -> None:
     with pytest.raises(ValueError, match="unknown format 'xml'; there are text, concise, json"):
         render([], "xml")
+
+
+def test_what_is_quoted_at_great_length_is_cut() -> None:
+    code = next(iter(all_codes().values()))
+    name = "a" * 500
+    found = code.at(None, f"the value of `{name}` is a list in `{'b' * 120}`")
+    assert found.message == f"the value of `{'a' * 119}…` is a list in `{'b' * 120}`"
+    assert code.at(None, f"{name} without quotes").message == f"{name} without quotes"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -10,7 +12,8 @@ import yaml
 
 from compiler.diagnostics import TargetUnreachable
 from compiler.targets.kubernetes.deployer import kubeconfig, owned
-from compiler.targets.kubernetes.deployer.client import encoded
+from compiler.targets.kubernetes.deployer.client import Client, encoded
+from compiler.targets.kubernetes.deployer.foreign import strange_answer
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
 
 LIVE = {
@@ -201,3 +204,62 @@ def test_a_pod_uses_its_service_account(tmp_path: Path, monkeypatch: pytest.Monk
     found = kubeconfig.access("prod", "prod", named=False)
     assert found.cluster["server"] == "https://[fd00::1]:443"
     assert (found.namespace, found.user["tokenFile"]) == ("ml", str(tmp_path / "token"))
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "body", "strange"),
+    [
+        (200, "application/json", b"{}", None),
+        (404, "application/json", b'{"kind": "Status", "code": 404}', None),
+        (404, "text/plain; charset=utf-8", b"404 page not found", None),
+        (503, "text/plain", b"starting", None),
+        (404, "application/json", b'{"detail": "Not Found"}', "status 404 without a Status"),
+        (400, "application/json", b"[1]", "status 400 without a Status"),
+        (500, "application/json", b"{", "status 500 with broken JSON"),
+        (200, "text/html; charset=utf-8", b"<html>", "status 200 with a web page"),
+        (502, "text/html", b"<html>", "status 502 with a web page"),
+    ],
+)
+def test_what_an_api_server_never_answers(status, kind, body, strange):
+    assert strange_answer(status, kind, body) == strange
+
+
+@pytest.mark.parametrize(
+    ("status", "kind", "body"),
+    [
+        (404, "text/html", b"<html>"),
+        (404, "application/json", b'{"detail": "Not Found"}'),
+        (200, "application/json", b'{"hello": 1}'),
+        (200, "text/plain", b"hello"),
+    ],
+)
+def test_another_server_at_the_address_is_no_target_that_can_be_reached(
+    status, kind, body, tmp_path, monkeypatch
+):
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self):
+            self.send_response(status)
+            self.send_header("Content-Type", kind)
+            self.send_header("Content-Length", str(len(body)))
+            self.end_headers()
+            self.wfile.write(body)
+
+        def log_message(self, format, *arguments):
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Other) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        address = f"http://127.0.0.1:{server.server_port}"
+        config = {
+            "contexts": [{"name": "x", "context": {"cluster": "c", "user": "u"}}],
+            "clusters": [{"name": "c", "cluster": {"server": address}}],
+            "users": [{"name": "u", "user": {}}],
+        }
+        (tmp_path / "config").write_text(yaml.safe_dump(config))
+        monkeypatch.setenv("KUBECONFIG", str(tmp_path / "config"))
+        client = Client("lab", "x", named=True)
+        with pytest.raises(TargetUnreachable, match="not as a Kubernetes API server does") as said:
+            client.items("/api/v1/namespaces/default/configmaps")
+        server.shutdown()
+    assert said.value.exit_code == 3
+    assert address in said.value.reason

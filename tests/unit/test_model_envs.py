@@ -2,8 +2,10 @@
 
 import pytest
 
-from compiler.diagnostics import Severity
-from compiler.model import Overrides, Secret
+from compiler.diagnostics import Diagnostics, Severity
+from compiler.diagnostics.renderers import FORMATS, render
+from compiler.model import Overrides, Secret, build_task
+from compiler.source import read_text
 from tests.unit.model_documents import built_task, task_findings, task_of
 
 LOGIN = ("SKYPILOT_DOCKER_USERNAME", "SKYPILOT_DOCKER_PASSWORD", "SKYPILOT_DOCKER_SERVER")
@@ -169,3 +171,37 @@ def test_a_secret_in_the_file_is_warned_of():
 def test_a_variable_is_no_longer_than_linux_hands_over(length, said):
     found = task_findings(f"envs: {{A: {'x' * length}}}\nrun: 'true'")
     assert [item.split()[-1] for item in found] == said
+
+
+TOKEN = "hunter2hunter2"
+
+
+@pytest.mark.parametrize(
+    ("text", "where"),
+    [
+        (f"run: curl {TOKEN}\n", "run"),
+        (f"setup: |\n  a\n  b {TOKEN}\n", "setup"),
+        (f"envs: {{A: x{TOKEN}}}\n", "envs.A"),
+        (f"service: {{readiness_probe: /{TOKEN}, ports: 80}}\n", "service.readiness_probe"),
+        (f"workdir: {TOKEN}\n", "workdir"),
+    ],
+)
+def test_a_secret_that_is_repeated_elsewhere_is_warned_of_and_never_quoted(text, where):
+    found = Diagnostics()
+    (document,) = read_text(f"secrets: {{T: {TOKEN}}}\n{text}", "t.yaml", found)
+    build_task(document, found, check_files=True)
+    said = [item for item in found if item.code == "secret-repeated"]
+    assert [item.message for item in said] == [
+        f"the value of the secret `T` is written in `{where}`"
+    ]
+    assert said[0].span.line == 2
+    for format in FORMATS:
+        assert TOKEN not in render(found, format)
+
+
+def test_short_values_and_values_alone_are_no_repetition():
+    for text in ("secrets: {T: abc}\nrun: abc\n", "secrets: {T: longer-one}\nrun: other\n"):
+        found = Diagnostics()
+        (document,) = read_text(text, "t.yaml", found)
+        build_task(document, found)
+        assert [item.code for item in found] == ["secret-inline"]

@@ -70,6 +70,8 @@ def test_file_mounts_and_storage_keep_their_order():
         ("file_mounts: {/a/: ./b}", "1:15 mount-slash"),
         ("file_mounts: {/a: ./b/}", "1:19 mount-slash"),
         ("file_mounts: {'s3://b': ./a}", "1:15 mount-to-url"),
+        ("file_mounts: {//set: ./a}", "1:15 mount-to-url"),
+        ("file_mounts: {//set: {source: ./a, name: abc}}", "1:15 mount-to-url"),
         ("file_mounts: {/a: 'ftp://h/x'}", "1:19 mount-scheme"),
         ("file_mounts: {/a: ./b, /x/../a: ./c}", "1:24 mount-twice"),
         ("workdir: .\nfile_mounts: {~/sky_workdir: ./b}", "2:15 mount-over-workdir"),

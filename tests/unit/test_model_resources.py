@@ -324,6 +324,11 @@ def test_ports_refused(value, expected):
     [
         ("{image_id: 'docker:a/b:c'}", Image(docker="a/b:c")),
         ("{image_id: a/b, infra: k8s}", Image(docker="a/b")),
+        ("{image_id: ' docker: a/b ', infra: k8s}", Image(docker="a/b")),
+        (
+            "{image_id: {' us-east-1': 'ami-1 '}, infra: aws}",
+            Image(by_region={"us-east-1": "ami-1"}),
+        ),
         ("{image_id: docker:/x.sqsh, infra: slurm}", Image(docker="/x.sqsh")),
         ("{image_id: ami-1, infra: aws/us-east-1}", Image(machine="ami-1")),
         ("{image_id: 'skypilot:gpu', infra: aws}", Image(machine="skypilot:gpu")),

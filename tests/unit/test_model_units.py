@@ -183,3 +183,23 @@ def test_infra(text, infra):
 def test_infra_refused(text):
     with pytest.raises(Malformed):
         parse_infra(text)
+
+
+@pytest.mark.parametrize(
+    ("parse", "most", "above"),
+    [
+        (parse_cpus, 100_000, (100_001, "1e12", "200000+")),
+        (parse_memory, 16 * 1024**2, (1e15, "17PB", "99999999+")),
+        (parse_disk_size, 16 * 1024**2, (10**10, "17PB")),
+    ],
+)
+def test_more_than_any_node_has_is_a_slip_of_the_pen(parse, most, above):
+    parse(most)
+    for value in above:
+        with pytest.raises(Malformed, match="no node has") as caught:
+            parse(value)
+        assert caught.value.expected == f"at most {most}"
+
+
+def test_a_ratio_is_no_amount():
+    assert parse_memory("99999999x") == Amount(99999999, per_cpu=True)

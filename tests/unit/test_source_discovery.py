@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from compiler.diagnostics import Diagnostics
+from compiler.diagnostics.renderers import render
 from compiler.source import discover, read_file, read_paths, read_stdin, read_units
 from compiler.source.limits import MAX_FILE_BYTES
 from tests.needs import give_up
@@ -125,6 +126,14 @@ def test_too_large(folder: Path) -> None:
 def test_endless_input_is_not_read_to_its_end(folder: Path) -> None:
     found = Diagnostics()
     assert read_file("/dev/zero", found) == []
+    assert [item.code for item in found] == ["no-regular-file"]
+
+
+def test_a_large_file_is_not_read_to_its_end(folder: Path) -> None:
+    with Path("tasks/large.yaml").open("wb") as file:
+        file.truncate(1 << 40)  # a hole: it takes no room
+    found = Diagnostics()
+    assert read_file("tasks/large.yaml", found) == []
     assert [item.code for item in found] == ["file-too-large"]
 
 
@@ -147,7 +156,8 @@ def test_a_name_that_is_no_unicode(folder: Path) -> None:
     read_file(name, found)
     (item,) = found
     assert item.span is not None
-    assert item.span.source.path == "tasks/?.yaml"
+    assert item.span.source.path == name
+    assert " --> tasks/\\udcff.yaml:1:" in render(found)
 
 
 def test_standard_input(monkeypatch: pytest.MonkeyPatch) -> None:

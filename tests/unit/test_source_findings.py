@@ -84,6 +84,7 @@ ELSEWHERE = {
     "not-ours",
     "file-not-found",
     "file-unreadable",
+    "no-regular-file",
     "file-too-large",
     "no-input-files",
     "not-utf-8",

@@ -40,7 +40,7 @@ CASES: dict[str, tuple[str, int, int, int, str, str | None, str | None]] = {
         12,
         15,
         "`num_nodes` must be a whole number",
-        "a whole number of at least 1",
+        "a whole number from 1 to 1000000",
         "write 2 without quotes",
     ),
     "resources:\n  use_spot: 'true'\n": (

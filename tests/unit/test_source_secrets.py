@@ -6,7 +6,8 @@ import pytest
 
 from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.renderers import FORMATS, render
-from compiler.source import check, detect, read_text, schema_for
+from compiler.source import check, detect, read_text, schema, schema_for
+from compiler.source.hiding import seems_secret
 
 SECRET = "hunter2"
 
@@ -32,6 +33,18 @@ TEXTS = {
     "second document": "run: x\n---\nsecrets:\n  TOKEN: hunter2 [\n  B: [hunter2]\n",
     "merged": "x-base: &base {TOKEN: [hunter2]}\nsecrets: {<<: *base}\n",
     "registry password": "envs: {SKYPILOT_DOCKER_PASSWORD: [hunter2]}\n",
+    "misspelt": "secret: {TOKEN: hunter2}\n",
+    "misspelt with letters left out": "secrts:\n  TOKEN: hunter2\n  A: [hunter2]\n",
+    "in upper case": "Secrets: {TOKEN: {a: hunter2}}\n",
+    "called by another word": "db_password: hunter2\nCREDENTIALS: [hunter2]\n",
+    "misspelt variables": "env: {TOKEN: hunter2}\nenvironment: {TOKEN: hunter2}\n",
+    "misspelt list": "secrest: [TOKEN=hunter2]\n",
+    "misspelt, a date": "secret: {TOKEN: 2023-03-04, B: hunter2}\n",
+    "misspelt and broken": "secretes:\n  TOKEN: hunter2\n  b: [x\nrun: a: b\n",
+    "misplaced": "resources: {secrets: {TOKEN: hunter2}}\n",
+    "misplaced and misspelt": "resources: {secret: {TOKEN: hunter2}, env: {A: hunter2}}\n",
+    "managed, with a value": "managed_secrets: {TOKEN: hunter2}\n",
+    "list of managed ones": "managed_secrets: [TOKEN=hunter2, 5]\n",
     "in a stack": "set: {name: s}\ntargets: {}\nsecrets: {TOKEN: hunter2}\n",
 }
 
@@ -69,6 +82,18 @@ def test_the_text_around_stays_readable() -> None:
         "  = found: a list\n"
         "  = expected: a text, a number, true or false\n"
     )
+
+
+def test_no_field_is_taken_for_a_misspelt_one() -> None:
+    for kind in ("task", "volume", "group", "stack"):
+        assert [name for name in schema(kind)["properties"] if seems_secret(name)] == []
+
+
+def test_what_is_called_like_secrets_is_masked_value_by_value() -> None:
+    found = Diagnostics()
+    (document,) = read_text("env: {A: hunter2, B: c}\nrun: x\n", "t.yaml", found)
+    check(document, "task", found)
+    assert "1 | env: {A: ***, B: ***}\n" in render(found)
 
 
 def test_where_a_stack_keeps_its_secrets_is_no_secret() -> None:

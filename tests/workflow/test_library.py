@@ -133,3 +133,19 @@ def test_explanations_have_the_rows_of_all_cases_and_of_what_encloses_a_field():
     whole = dict(workflow.explain("stack:").facts())
     assert whole["fields"].startswith("set, root")
     assert dict(workflow.explain("stack:set.name").facts())["default"] == "none"
+
+
+def test_what_stands_below_a_field_is_listed_by_the_case_in_which_it_does():
+    of_targets = dict(workflow.explain("stack:targets").facts())
+    assert of_targets["fields of each item"] == "kind"
+    for kind, field in (("kubernetes", "queue"), ("slurm", "partitions"), ("aws", "subnets")):
+        assert field in of_targets[f"fields of each item with `kind: {kind}`"].split(", ")
+    one = dict(workflow.explain("stack:targets.prod").facts())
+    assert "partitions" in one["fields with `kind: slurm`"]
+    assert "size" in dict(workflow.explain("volumes").facts())["fields of each item"]
+    assert "infra" in dict(workflow.explain("resources.any_of").facts())["fields of each item"]
+    # The name of a target may be left out.
+    for field in ("stack:targets.version", "stack:targets.prod.version"):
+        assert workflow.explain(field).schema["type"] == "string"
+    below = workflow.explain("resources").below
+    assert not any(name.startswith("_") for _, names in below for name in names)

@@ -275,8 +275,8 @@ def test_a_folder_at_our_path_is_refused(project):
     project.stack("eks", out="blocked")
     for command in ("plan", "apply"):
         done = project.run(command, "--stack", "stack.yaml")
-        assert done.code == 3, done.text
-        assert "blocked" in done.out
+        assert done.code == 1, done.text
+        assert "`blocked` is a file, and no folder" in done.err
     assert project.run("check", "--stack", "stack.yaml").code == 3
 
 

@@ -142,6 +142,8 @@ def _is_plan(path: str) -> bool:
             return False
         if Path(path).suffix == ".json":
             return True
+        if not Path(path).is_file():  # opening a pipe would wait for who writes to it
+            return False
         with open(path, "rb") as file:
             return is_plan(file.read(100).decode("utf-8", "replace"))
     except (OSError, ValueError):

@@ -46,12 +46,16 @@ def command(
       triplane plan --stack stacks/prod.yaml --detailed-exitcode   # 2: there are changes
       triplane plan --stack stacks/prod.yaml --read-only --format markdown
     """
+    from compiler.diagnostics import InvalidInput
+    from compiler.diagnostics.codes.workflow import OUTPUT_FOLDER
     from compiler.planning.plan_file import to_json
-    from compiler.rendering.tree import write_atomically
+    from compiler.rendering.tree import why_no_folder, write_atomically
     from compiler.workflow import line_sources, plan
 
     if out:
-        _place(out)
+        why = why_no_folder(_place(out).parent)
+        if why is not None:
+            raise InvalidInput([OUTPUT_FOLDER.at(None, why)])
     stack = options.open_stack(stack_path, arguments["override_policy"])
     with output.taking_long(f"planning set {stack.set_name} on {', '.join(stack.targets)}"):
         planned = plan(
@@ -86,6 +90,8 @@ def _place(out: str) -> Path:
     if Path(out).exists() and not (Path(out).is_file() or Path(out).is_dir()):
         raise click.UsageError(f"--out {out} is no regular file; `--format json` prints the plan")
     place = Path(out).resolve()
+    if place.is_dir():
+        raise click.UsageError(f"--out {out} is a folder: name a file, as in plan.json")
     if place.suffix in (".yaml", ".yml"):
         raise click.UsageError(f"--out {out} looks like an input; a plan is JSON, as in plan.json")
     return place

@@ -181,6 +181,14 @@ UNREADABLE = Code(
     "Nothing is known of it.",
     "Make it readable.",
 )
+NO_SCRIPTS = Code(
+    "migrate-no-scripts",
+    _ERROR,
+    "No file in the folder has a directive of sbatch.",
+    "An empty input is more often a wrong path than a wish.",
+    "Name the folder that holds the scripts, or a script itself: that is read in any case.",
+    example="triplane migrate results/",
+)
 UNWRITABLE = Code(
     "migrate-unwritable",
     _WARNING,

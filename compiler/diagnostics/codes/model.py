@@ -163,6 +163,14 @@ SECRET_INLINE = Code(
     "Write `NAME: null` and hand the value over, or name its place in the stack.",
     example="secrets: {HF_TOKEN: hf_abc}",
 )
+SECRET_REPEATED = Code(
+    "secret-repeated",
+    Severity.WARNING,
+    "The value of a secret stands once more in the file, outside of `secrets`.",
+    "There it is a text like any other: rendered into files, shown in plans, kept in records.",
+    "Name the secret (`$NAME` in `setup` and `run`) instead of repeating its value.",
+    example="secrets: {HF_TOKEN: hf_abc}\nrun: huggingface-cli login --token hf_abc",
+)
 ENV_TOO_LONG = Code(
     "env-too-long",
     Severity.ERROR,

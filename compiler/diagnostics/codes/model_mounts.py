@@ -26,6 +26,14 @@ MOUNT_SOURCE_MISSING = Code(
     "Check the path. Relative paths start in the current folder unless the stack sets `root`.",
     example="file_mounts: {/data: ./daat}",
 )
+NATIVE_SCRIPT_MISSING = Code(
+    "native-script-missing",
+    Severity.ERROR,
+    "`config.triplane.native_script` is no file that is there.",
+    "The script is all that the task runs.",
+    "Check the path. Relative paths start in the current folder unless the stack sets `root`.",
+    example="config: {triplane: {native_script: jbo.sh}}",
+)
 MOUNT_SLASH = Code(
     "mount-slash",
     Severity.ERROR,

@@ -5,7 +5,7 @@ from compiler.diagnostics.code import Code, Severity
 CPUS_VALUE = Code(
     "cpus-value",
     Severity.ERROR,
-    "`cpus` is no number of vCPUs.",
+    "`cpus` is no number of vCPUs, or more than any node has.",
     "What each node needs is not clear.",
     'Write a number above 0, or "N+" for at least N.',
     example="resources: {cpus: 500m}",
@@ -13,7 +13,7 @@ CPUS_VALUE = Code(
 MEMORY_VALUE = Code(
     "memory-value",
     Severity.ERROR,
-    "`memory` is no amount of memory.",
+    "`memory` is no amount of memory, or more than any node has.",
     "What each node needs is not clear.",
     'Write GiB as a number, with a unit ("512MB"), with `+` for at least, or "4x" for 4 GiB per '
     "vCPU.",
@@ -22,7 +22,7 @@ MEMORY_VALUE = Code(
 DISK_SIZE_VALUE = Code(
     "disk-size-value",
     Severity.ERROR,
-    "A disk size is not a whole number of GiB.",
+    "A disk size is not a whole number of GiB, or more than any node has.",
     "Disks come in whole GiB.",
     'Write an integer, or an integer with a unit such as "1TB".',
     example="resources: {disk_size: 1.5TB}",

@@ -16,6 +16,13 @@ FILE_UNREADABLE = Code(
     "What it holds is not known.",
     "Check its permissions, and that it is a file or a folder.",
 )
+NO_REGULAR_FILE = Code(
+    "no-regular-file",
+    Severity.ERROR,
+    "The path is a named pipe, a device or a socket, and no file.",
+    "Reading it could wait for ever, or never come to an end.",
+    "Name a file; `-` reads standard input, and `<(command)` of a shell is fine.",
+)
 NO_INPUT_FILES = Code(
     "no-input-files",
     Severity.ERROR,

@@ -51,6 +51,15 @@ SECRET_MISSING = Code(
     "its place under `secrets:` in the stack.",
     example="secrets: {HF_TOKEN: null}",
 )
+SECRET_NOT_KEPT = Code(
+    "secret-not-kept",
+    Severity.WARNING,
+    "A secret is handed over to a target that only writes files.",
+    "A rendered file never holds a value, and nothing is applied that could; the job refers to the "
+    "secret by its name.",
+    "Put the value on the platform yourself, and leave `--secret` out.",
+    example="triplane run train.yaml --stack stack.yaml --secret HF_TOKEN  # `deployer: directory`",
+)
 VOLUME_NOT_MADE = Code(
     "volume-not-made",
     Severity.WARNING,
@@ -110,6 +119,14 @@ BAD_PLAN = Code(
     "A plan is applied byte for byte; one that was edited, cut or made by another version may say "
     "something else than what was reviewed.",
     "Make the plan again with `triplane plan --out FILE`.",
+)
+OUTPUT_FOLDER = Code(
+    "output-folder",
+    Severity.ERROR,
+    "Where files are to be written is no folder, or one that cannot be written to.",
+    "Nothing could be written, so nothing is begun.",
+    "Name another folder (`--out`, or `out` of the target or the stack), or mend its permissions.",
+    example="out: notes.txt  # a file",
 )
 PATH_TAKEN = Code(
     "path-taken",

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from typing import Any
 
+from compiler.diagnostics.json_text import json_text
 from compiler.diagnostics.record import Diagnostic
 from compiler.diagnostics.span import Span
 
@@ -18,7 +18,7 @@ def render_json(diagnostics: Sequence[Diagnostic]) -> str:
         "format_version": FORMAT_VERSION,
         "diagnostics": [diagnostic_to_json(diagnostic) for diagnostic in diagnostics],
     }
-    return json.dumps(document, indent=2, ensure_ascii=False) + "\n"
+    return json_text(document, indent=2) + "\n"
 
 
 def diagnostic_to_json(diagnostic: Diagnostic) -> dict[str, Any]:

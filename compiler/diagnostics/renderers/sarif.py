@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import urllib.parse
 from collections.abc import Sequence
 from typing import Any
 
 from compiler import __version__
 from compiler.diagnostics.code import Code, Severity, all_codes
+from compiler.diagnostics.json_text import json_text
 from compiler.diagnostics.record import Diagnostic
 from compiler.diagnostics.renderers.wording import details
 from compiler.diagnostics.span import Span
@@ -37,7 +37,7 @@ def render_sarif(diagnostics: Sequence[Diagnostic]) -> str:
             }
         ],
     }
-    return json.dumps(log, indent=2, ensure_ascii=False) + "\n"
+    return json_text(log, indent=2) + "\n"
 
 
 def _rule(code: Code) -> dict[str, Any]:
@@ -76,7 +76,7 @@ def _result(diagnostic: Diagnostic, index: dict[str, int]) -> dict[str, Any]:
 
 def _location(span: Span) -> dict[str, Any]:
     path = span.source.path
-    address = urllib.parse.quote(path)
+    address = urllib.parse.quote(path, errors="surrogateescape")
     return {
         "artifactLocation": {"uri": f"file://{address}" if path.startswith("/") else address},
         "region": {

@@ -24,7 +24,13 @@ from compiler.planning.changes import Preview
 from compiler.planning.records import Record, Stage
 from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
 from compiler.rendering.artifact import Artifact
-from compiler.rendering.tree import digest_on_disk, remove_file, text_on_disk, write_atomically
+from compiler.rendering.tree import (
+    digest_on_disk,
+    remove_file,
+    text_on_disk,
+    why_no_folder,
+    write_atomically,
+)
 from compiler.targets.directory.locking import LockFile
 from compiler.targets.directory.store import Owner, RecordStore, require_inside
 from compiler.targets.directory.uploads import keep_files
@@ -53,13 +59,9 @@ class DirectoryDeployer:
 
     def check(self) -> str:
         """Say where the tree is; raise TargetUnreachable if it could not be written."""
-        folder = self.out
-        while not folder.exists():
-            folder = folder.parent
-        if not folder.is_dir():
-            raise TargetUnreachable(self.target, f"{folder} is not a folder")
-        if not os.access(folder, os.W_OK | os.X_OK):
-            raise TargetUnreachable(self.target, f"{folder} cannot be written to")
+        why = why_no_folder(self.out)
+        if why is not None:
+            raise TargetUnreachable(self.target, why)
         return f"directory {self.out}"
 
     def capacity(self) -> Capacity | None:
@@ -82,6 +84,11 @@ class DirectoryDeployer:
 
         Whose the files are was read at the last look, once for all works of a plan.
         """
+        why = why_no_folder(self.out)
+        if why is not None:
+            said = [codes.OUTPUT_FOLDER.at(None, why, target=self.target)]
+            places = [(artifact.path, "") for artifact in artifacts[:1]]
+            raise PreviewRefused(f"{self.target}: {why}", said, places)
         owners = self._all_owners()
         taken = []
         for artifact in artifacts:
@@ -103,6 +110,9 @@ class DirectoryDeployer:
         return Preview()
 
     def lock(self, holder: str) -> None:
+        why = why_no_folder(self.out)
+        if why is not None:
+            raise WorkFailed(f"{self.target}: {why}")
         with self._failing():
             self._lock.take(holder, f"{self.target}: set {self.set_name!r} in {self.out}")
             # Whatever lies there is from an apply that was killed.

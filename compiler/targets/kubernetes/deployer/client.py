@@ -18,6 +18,7 @@ from typing import Any
 from urllib.parse import quote, urlencode
 
 from compiler.diagnostics import TargetUnreachable
+from compiler.targets.kubernetes.deployer.foreign import no_api_server, strange_answer
 from compiler.targets.kubernetes.deployer.kubeconfig import Access, access, credentials
 from compiler.targets.kubernetes.deployer.refusals import ApiRefused
 
@@ -60,6 +61,13 @@ class Client:
     def get(self, path: str, **query: str) -> dict[str, Any]:
         return self.call("GET", path, None, **query)
 
+    def version(self) -> str:
+        """The server's version, as `v1.34.1`."""
+        said = self.get("/version").get("gitVersion")
+        if not said:
+            raise no_api_server(self.target, self._server, "no version")
+        return str(said)
+
     def find(self, path: str) -> dict[str, Any] | None:
         """The object, None where there is none."""
         try:
@@ -75,6 +83,8 @@ class Client:
         more = ""
         while True:
             page = self.get(path, limit=str(_PAGE), **({"continue": more} if more else {}), **query)
+            if "items" not in page:
+                raise no_api_server(self.target, self._server, "no list where one was asked for")
             found += page.get("items") or ()
             more = page.get("metadata", {}).get("continue") or ""
             if not more:
@@ -91,9 +101,12 @@ class Client:
         """The answer. Raise ApiRefused for a status from 400 on, TargetUnreachable for none."""
         answer = self._send(method, path, body, content_type, query, preload=True)
         try:
-            return json.loads(answer.data) if answer.data else {}
+            found = json.loads(answer.data) if answer.data else {}
         except ValueError:
-            return {"message": answer.data.decode("utf-8", "replace")}
+            found = None
+        if not isinstance(found, dict):
+            raise no_api_server(self.target, self._server, "no JSON object")
+        return found
 
     @contextlib.contextmanager
     def stream(self, path: str, **query: str) -> Iterator[Iterator[bytes]]:
@@ -173,17 +186,30 @@ class Client:
                 raise TargetUnreachable(self.target, self._reason(error)) from None
             self._note_time(answer.headers.get("Date"))
             if answer.status < 400:
-                return answer
+                return self._of_a_server(answer, preload)
             if answer.status == 401 and attempt == 0:
                 self._connection(renew=True)  # credentials that a plugin gave expire
             elif answer.status in _BUSY and attempt + 1 < _TRIES:
                 time.sleep(min(5.0, float(answer.headers.get("Retry-After") or 0.3 * 2**attempt)))
             else:
                 break
+        self._of_a_server(answer, True)
         refused = ApiRefused.of(self.target, method, path, answer.status, answer.data)
         if answer.status in (401, 503, 504):
             raise TargetUnreachable(self.target, refused.words)
         raise refused
+
+    @property
+    def _server(self) -> str:
+        return str(self.access.cluster["server"])
+
+    def _of_a_server(self, answer: Any, preload: bool) -> Any:
+        """The answer, if a Kubernetes API server may have given it; else TargetUnreachable."""
+        kind = str(answer.headers.get("Content-Type") or "")
+        strange = strange_answer(answer.status, kind, answer.data if preload else b"")
+        if strange is not None:
+            raise no_api_server(self.target, self._server, strange)
+        return answer
 
     def _reason(self, error: Exception) -> str:
         server = self.access.cluster["server"]

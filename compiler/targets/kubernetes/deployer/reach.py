@@ -19,7 +19,7 @@ FOR_APPLY: tuple[tuple[str, str, tuple[str, ...]], ...] = (
 
 def describe(cluster: Cluster) -> str:
     """Version, user, namespace, and what is missing for an apply."""
-    version = cluster.client.get("/version").get("gitVersion", "?")
+    version = cluster.client.version()
     missing = _missing(cluster)
     words = "may apply" if not missing else f"may not {', '.join(missing)}"
     return f"Kubernetes {version}, {_user(cluster)}, namespace {cluster.home}, {words}"
