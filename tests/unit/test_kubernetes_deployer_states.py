@@ -67,6 +67,16 @@ def test_the_exit_code_is_that_of_the_rank_that_failed_first():
     assert verdict.detail == "rank 1: run ended with exit code 33"
 
 
+def test_a_container_that_prepares_the_rank_says_why_it_failed():
+    said = {"exitCode": 3, "finishedAt": "2026-01-01T00:00:05Z", "message": "1\nno such bucket\n"}
+    pod = waiting(1, "PodInitializing")
+    pod["status"]["phase"] = "Failed"
+    pod["status"]["initContainerStatuses"] = [{"name": "fetch", "state": {"terminated": said}}]
+    verdict = classify(RECORD, job("Failed"), [pod])
+    assert (verdict.state, verdict.exit_code) == (RunState.FAILED, None)
+    assert verdict.detail == "rank 1: container fetch ended with exit code 3: no such bucket"
+
+
 def test_a_deadline_is_a_time_limit():
     verdict = classify(RECORD, job("Failed", reason="DeadlineExceeded"))
     assert verdict.state is RunState.TIMED_OUT

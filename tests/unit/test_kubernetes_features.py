@@ -197,6 +197,30 @@ def test_a_daemon_has_the_folder_that_its_rank_had_before():
     assert field == "metadata.annotations['batch.kubernetes.io/job-completion-index']"
 
 
+def test_a_service_with_tls_needs_an_ingress_that_ends_it():
+    task = "run: x\nservice: {readiness_probe: /, ports: 80, tls: {keyfile: k, certfile: c}}\n"
+    config = "config: {kubernetes: {ports: ingress}}\n"
+    stack = STACK.replace("labels:", "ingress: {tls_secret: own}, labels:")
+    (refused,) = [item for item in findings(task, stack) if item[0] == "field-refused"]
+    assert refused[1].startswith("task.yaml:2:")
+    assert refused[2] == "TLS ends at an Ingress, and `ports: loadbalancer` makes none"
+    found = rendered(task, stack + config)["ingress.yaml"]["spec"]
+    assert found["tls"] == [{"secretName": "own"}]
+    assert "host" not in found["rules"][0]
+    assert "field-refused" in [item[0] for item in findings(task, STACK + config)]
+
+
+@pytest.mark.parametrize(
+    ("number", "name"), [(-1, None), (0, "low"), (499, "low"), (500, "high"), (1000, "high")]
+)
+def test_a_number_is_the_highest_class_that_it_reaches(number, name):
+    stack = STACK.replace("labels:", "priority_classes: {high: 500, low: 0}, labels:")
+    task = f"run: x\nresources: {{priority: {number}}}\n"
+    assert pod_of(rendered(task, stack)).get("priorityClassName") == name
+    both = task.replace("}", ", priority_class: own}")
+    assert pod_of(rendered(both, stack))["priorityClassName"] == "own"
+
+
 class _Asked(http.server.BaseHTTPRequestHandler):
     seen: list[tuple[str, Mapping[str, str], bytes]]
     status = 200

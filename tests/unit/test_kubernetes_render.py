@@ -281,11 +281,8 @@ def test_verify_finds_a_broken_text_at_its_line():
     assert [item.code for item in TARGET.verify(unreadable, job.target)] == ["manifest-unreadable"]
 
 
-def test_an_unknown_version_and_unused_options_are_said():
-    stack = STACK.replace('"1.34"', '"1.99"').replace("labels:", "files: {volume: a}, labels:")
+def test_an_unknown_version_is_said():
+    stack = STACK.replace('"1.34"', '"1.99"')
     diagnostics = Diagnostics()
     assert TARGET.render(make_job("run: x\n", stack), diagnostics)
-    assert {item.code for item in diagnostics} == {
-        "kubernetes-version-unknown",
-        "kubernetes-option-ignored",
-    }
+    assert {item.code for item in diagnostics} == {"kubernetes-version-unknown"}

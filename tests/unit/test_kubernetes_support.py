@@ -61,7 +61,9 @@ USES = {
     "resources.image_id (machine image)": "resources:\n  infra: k8s\n"
     "  image_id: skypilot:gpu-ubuntu\n",
     "resources.autostop": "resources:\n  autostop: 10\n",
-    "resources.priority": "resources:\n  priority: 5\n",
+    "resources.priority (no class)": "resources:\n  priority: 5\n",
+    "resources.priority (beside priority_class)": "resources:\n  priority_class: a\n"
+    "  priority: 5\n",
 }
 STACK_USES = {
     "config.kubernetes.allowed_nodes.ips": "allowed_nodes: {ips: [10.0.0.1]}",
@@ -72,6 +74,7 @@ ELSEWHERE = {
     "config.kubernetes.dws (no GKE)",
     "service (several nodes)",
     "service.tls",
+    "service.tls (no certificate)",
     "service.replica_policy (spot)",
     "service.replica_policy (min_replicas: 0)",
     "resources.job_recovery (no JobSet)",
@@ -145,7 +148,7 @@ service:
     rows = (
         "service (several nodes)",
         "service",
-        "service.tls",
+        "service.tls (no certificate)",
         "service.replica_policy (min_replicas: 0)",
         "service.replica_policy (spot)",
     )

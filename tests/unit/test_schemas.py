@@ -837,6 +837,14 @@ STACK |= {
             "jobset_gates": ([[], ["RestartJob"]], [["InPlaceRestart"], "RestartJob"]),
             "gang": (["none", "jobset", "volcano", "kai", "core"], ["coscheduling"]),
             "gang_queue": (["research"], ["", 5]),
+            "priority_classes": (
+                [{"low": -1000, "team.high": 1000}],
+                [{}, {"Low": 1}, {"a": 1001}, {"a": "1"}, ["a"]],
+            ),
+            "priority_classes.low": ([-1000, 0, 1000], [-1001, 1001, 1.5, "1"]),
+            "ingress": ([{"host": "a.b"}, {"tls_secret": "t"}], [{}, {"class": "a"}, "a.b"]),
+            "ingress.host": (["a.example.com", "*.b.c"], ["a", "A.b", "https://a.b", 5]),
+            "ingress.tls_secret": (["own", "own.tls"], ["Own", "", 5]),
             "helper_image": (["r.io/h:1"], ["", 5]),
             "files": (
                 [{"git": "https://h/r"}],

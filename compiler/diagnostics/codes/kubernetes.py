@@ -94,8 +94,9 @@ FILES_TOO_LARGE = Code(
     Severity.ERROR,
     "The files that the task brings along do not fit into a ConfigMap.",
     "On Kubernetes they travel in an immutable ConfigMap of at most 512 KiB compressed.",
-    "Set `files: {git: ...}` of the target, leave files out with `.skyignore`, use a git "
-    "`workdir`, or put data into the image.",
+    "Set `files` of the target: `{git: ...}` or, where triplane applies, `{bucket: ...}` or "
+    "`{volume: ...}`. Or leave files out with `.skyignore`, use a git `workdir`, or put data into "
+    "the image.",
 )
 FILES_NOT_COMMITTED = Code(
     "kubernetes-files-not-committed",
@@ -135,14 +136,6 @@ POD_CONFIG_CLASH = Code(
     "The two cannot be merged.",
     "Write the value in the form that Kubernetes has there.",
     example="config: {kubernetes: {pod_config: {spec: {containers: {env: []}}}}}",
-)
-OPTION_IGNORED = Code(
-    "kubernetes-option-ignored",
-    Severity.WARNING,
-    "The stack sets an option of a Kubernetes target that this version does not carry out.",
-    "What is rendered does without it.",
-    "Remove the option, or accept what the message says.",
-    example="targets: {prod: {kind: kubernetes, gang: volcano}}",
 )
 POD_CONFIG_PROTECTED = Code(
     "kubernetes-pod-config-protected",

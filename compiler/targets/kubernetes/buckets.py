@@ -17,11 +17,11 @@ from compiler.targets.interface import Job
 from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.places import Place, place_of
 from compiler.targets.kubernetes.secrets import SecretUse
+from compiler.targets.kubernetes.stored import FETCHED, Stored
 
 # rclone on Alpine, with a shell and fusermount; the target's `helper_image` replaces it.
 HELPER_IMAGE = "docker.io/rclone/rclone:1.71.0"
 FETCH, MOUNT = "fetch.sh", "mount.sh"
-_FETCHED = "/triplane/fetched"
 _BUCKETS = "/triplane/buckets"
 _CACHE = "/triplane/cache"
 _FETCHED_VOLUME = "triplane-fetched"
@@ -74,11 +74,17 @@ def can_mount(url: str) -> bool:
 
 
 def buckets(
-    job: Job, secrets: Sequence[SecretUse], script_folder: str, state_folder: str
+    job: Job,
+    secrets: Sequence[SecretUse],
+    stored: Sequence[Stored],
+    script_folder: str,
+    state_folder: str,
 ) -> Addition:
-    """The containers, mounts and links for everything that comes from elsewhere."""
+    """The containers, mounts and links for everything that comes from elsewhere, those of the
+    task's own files that are `stored` in a bucket among them."""
+    stored = [item for item in stored if item.url]
     copies, mounted = list(_copies(job.task)), list(_mounted(job.task))
-    if not copies and not mounted:
+    if not copies and not mounted and not stored:
         return NOTHING
     image = str(job.target.options.get("helper_image") or HELPER_IMAGE)
     env = [*_plain_credentials(job.task), *(item.reference for item in _credentials(secrets))]
@@ -92,8 +98,8 @@ def buckets(
     volumes: list[dict[str, object]] = []
     mounts: list[dict[str, object]] = []
     links: list[Place] = []
-    if copies:
-        fetched: dict[str, object] = {"name": _FETCHED_VOLUME, "mountPath": _FETCHED}
+    if copies or stored:
+        fetched: dict[str, object] = {"name": _FETCHED_VOLUME, "mountPath": FETCHED}
         volumes.append({"name": _FETCHED_VOLUME, "emptyDir": {}})
         containers.append(
             {
@@ -104,11 +110,11 @@ def buckets(
                 "volumeMounts": [scripts, fetched],
             }
         )
-        if any(place.in_home for place, _ in copies):
+        if stored or any(place.in_home for place, _ in copies):
             mounts.append(fetched)
         for index, (place, _) in enumerate(copies):
             if place.in_home:
-                links.append(Place(f"{_FETCHED}/{index}", place.path, in_home=True))
+                links.append(Place(f"{FETCHED}/{index}", place.path, in_home=True))
             else:
                 # resolved when the container starts, so it is a file where one was fetched
                 mounts.append({**fetched, "mountPath": place.path, "subPath": str(index)})
@@ -135,19 +141,23 @@ def buckets(
         mounts=tuple(mounts),
         links=tuple(links),
         waits_for=tuple(f"flushed-{item.index}" for item in mounted if item.cached),
-        scripts=_scripts(copies, bool(mounted), state_folder),
+        scripts=_scripts(copies, stored, bool(mounted), state_folder),
     )
 
 
-def _scripts(copies: list[tuple[Place, str]], mounts: bool, state_folder: str) -> dict[str, str]:
+def _scripts(
+    copies: list[tuple[Place, str]], stored: Sequence[Stored], mounts: bool, state_folder: str
+) -> dict[str, str]:
     """The texts that the containers run."""
     texts = {}
-    if copies:
+    if copies or stored:
+        wanted = [(url, f"{FETCHED}/{index}") for index, (_, url) in enumerate(copies)]
+        wanted += [(item.url, item.path) for item in stored]
         items = [
-            {"source": _remote(url), "path": f"{_FETCHED}/{index}", "is_url": not can_mount(url)}
-            for index, (_, url) in enumerate(copies)
+            {"source": _remote(url), "path": path, "is_url": not can_mount(url)}
+            for url, path in wanted
         ]
-        texts[FETCH] = render("k8s/fetch.sh.j2", {"items": items, "folder": _FETCHED})
+        texts[FETCH] = render("k8s/fetch.sh.j2", {"items": items, "folder": FETCHED})
     if mounts:
         texts[MOUNT] = render("k8s/mount.sh.j2", {"state_folder": state_folder})
     return texts

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.codes import kubernetes_features as codes
+from compiler.model import TargetSpec
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import metadata
 from compiler.targets.kubernetes.additions import NOTHING, Addition
@@ -92,6 +93,17 @@ def exposed(
     return tuple(found)
 
 
+def certificate(target: TargetSpec) -> str | None:
+    """The Secret with the certificate of the target's ingress; None where TLS ends nowhere."""
+    return _ingress_option(target, "tls_secret")
+
+
+def _ingress_option(target: TargetSpec, key: str) -> str | None:
+    option = target.options.get("ingress")
+    value = option.get(key) if isinstance(option, Mapping) else None
+    return str(value) if value else None
+
+
 def _ingress(job: Job, settings: Settings, name: str, numbers: list[int]) -> Manifest:
     """One path a port, rewritten to what the port itself serves."""
     where = f"/triplane/{settings.namespace}" if settings.namespace else "/triplane"
@@ -103,10 +115,18 @@ def _ingress(job: Job, settings: Settings, name: str, numbers: list[int]) -> Man
         }
         for number in numbers
     ]
+    host, secret = _ingress_option(job.target, "host"), certificate(job.target)
+    at_host = {"host": host} if host else {}
+    spec: dict[str, object] = {
+        "ingressClassName": "nginx",
+        "rules": [{**at_host, "http": {"paths": paths}}],
+    }
+    if secret is not None:
+        spec["tls"] = [{**({"hosts": [host]} if host else {}), "secretName": secret}]
     body: dict[str, object] = {
         "apiVersion": "networking.k8s.io/v1",
         "kind": "Ingress",
         "metadata": metadata.object_metadata(job, settings, name, annotations=_NGINX),
-        "spec": {"ingressClassName": "nginx", "rules": [{"http": {"paths": paths}}]},
+        "spec": spec,
     }
     return Manifest("ingress.yaml", "object.yaml.j2", body)

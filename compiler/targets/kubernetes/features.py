@@ -20,6 +20,7 @@ from compiler.targets.kubernetes.secrets import SecretUse
 from compiler.targets.kubernetes.serving import replica_probes
 from compiler.targets.kubernetes.settings import Settings
 from compiler.targets.kubernetes.spot import capacity
+from compiler.targets.kubernetes.stored import Stored, kept
 from compiler.targets.kubernetes.volumes import pod_volumes
 
 
@@ -28,9 +29,11 @@ def additions_of(
     settings: Settings,
     names: Names,
     secrets: Sequence[SecretUse],
+    stored: Sequence[Stored],
     diagnostics: Diagnostics,
 ) -> Addition:
-    """The sum of what the features add to the job's pods."""
+    """The sum of what the features add to the job's pods; `stored` are its own files that
+    lie elsewhere."""
     return combined(
         (
             capacity(job, settings),
@@ -42,6 +45,7 @@ def additions_of(
             ports(job, settings, names),
             metrics(job, settings, names),
             pod_volumes(job, settings, diagnostics),
-            buckets(job, secrets, SCRIPT_FOLDER, STATE_FOLDER),
+            kept(stored),
+            buckets(job, secrets, stored, SCRIPT_FOLDER, STATE_FOLDER),
         )
     )

@@ -13,6 +13,7 @@ from compiler.targets.kubernetes.check import check_object
 from compiler.targets.kubernetes.kueue import PRIORITY_CLASS
 from compiler.targets.kubernetes.metadata import is_reserved
 from compiler.targets.kubernetes.pod_config import CONTAINER, written_at
+from compiler.targets.kubernetes.priorities import written_as
 from compiler.targets.kubernetes.scalars import Fault, Finding, Path
 from compiler.targets.kubernetes.semantics import semantic_findings
 from compiler.targets.kubernetes.settings import Layer, Settings, settings_of
@@ -37,7 +38,6 @@ _PROTECTED: tuple[Path, ...] = (
 # Parts of the pod that fields of `resources` give.
 _FIELDS: Mapping[Path, str] = {
     ("spec", "containers", 0, "image"): "image_id",
-    ("spec", "priorityClassName"): "priority_class",
     ("spec", "nodeSelector", "node.kubernetes.io/instance-type"): "instance_type",
     ("spec", "nodeSelector", "topology.kubernetes.io/zone"): "infra",
 }
@@ -142,7 +142,8 @@ def _locator_of_whole(whole: Job, settings: Settings, body: Mapping) -> Locate:
 def _of_task(job: Job, path: Path) -> Origin | None:
     """Where the task gives what stands in its pod without `pod_config`."""
     resources = job.resources
-    key = _FIELDS.get(path)
+    is_class = path == ("spec", "priorityClassName")
+    key = written_as(resources) if is_class else _FIELDS.get(path)
     if key is not None:
         return resources.origin_of(key) if key in resources.given else None
     if path == ("spec", "serviceAccountName"):
@@ -170,7 +171,7 @@ def _in_metadata(job: Job, layers: tuple[Layer, ...], field: str, key: str) -> S
         if isinstance(section, Mapping) and key in section:
             return layer.origin.span(field, key)
     if field == "labels" and key == PRIORITY_CLASS:
-        return job.resources.origin_of("priority_class").span()
+        return job.resources.origin_of(written_as(job.resources)).span()
     if field == "labels" and key in job.resources.labels:
         return job.resources.origin_of("labels").span(key)
     return None

@@ -17,6 +17,7 @@ from compiler.targets.interface import Job
 from compiler.targets.kubernetes import metadata
 from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.manifest import Manifest
+from compiler.targets.kubernetes.priorities import priority_class
 from compiler.targets.kubernetes.recovery import recovers
 from compiler.targets.kubernetes.schema import nearest_version
 from compiler.targets.kubernetes.settings import Settings
@@ -141,8 +142,8 @@ def _volcano(job: Job, settings: Settings, ranks: int) -> Gang:
         "metadata": metadata.object_metadata(job, settings, job.name),
         "spec": {"minMember": ranks, "queue": _queue(job.target)},
     }
-    if job.resources.priority_class is not None:
-        body["spec"]["priorityClassName"] = job.resources.priority_class  # type: ignore[index]
+    if named := priority_class(job.resources, job.target):
+        body["spec"]["priorityClassName"] = named  # type: ignore[index]
     return Gang(
         pods=Addition(
             annotations={_VOLCANO_GROUP: job.name},

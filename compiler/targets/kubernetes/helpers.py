@@ -42,7 +42,12 @@ def helper(
             "cpu": cpu_quantity(most.cpus),
             "memory": memory_quantity(most.memory),
         }
-    made: dict[str, object] = {**container, "resources": resources}
+    made: dict[str, object] = {
+        **container,
+        "resources": resources,
+        # its logs are nobody's to read: what it said last is why the pod failed
+        "terminationMessagePolicy": "FallbackToLogsOnError",
+    }
     context = container.get("securityContext")
     own = context if isinstance(context, Mapping) else {}
     # the server takes no privileged container that may not gain privileges

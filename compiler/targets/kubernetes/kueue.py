@@ -9,6 +9,7 @@ from collections.abc import Mapping
 
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes.additions import NOTHING, Addition
+from compiler.targets.kubernetes.priorities import priority_class
 from compiler.targets.kubernetes.settings import Settings
 
 QUEUE_NAME = "kueue.x-k8s.io/queue-name"
@@ -26,8 +27,8 @@ def job_labels(job: Job, settings: Settings) -> dict[str, str]:
     if settings.queue is None:
         return {}
     labels = {QUEUE_NAME: settings.queue}
-    if job.resources.priority_class is not None:
-        labels[PRIORITY_CLASS] = job.resources.priority_class
+    if named := priority_class(job.resources, job.target):
+        labels[PRIORITY_CLASS] = named
     return labels
 
 

@@ -15,7 +15,9 @@ from compiler.model.service import Service
 from compiler.targets.interface import Job, SupportLevel
 from compiler.targets.kubernetes.accelerators import count_problem
 from compiler.targets.kubernetes.buckets import can_fetch, can_mount, url_of
+from compiler.targets.kubernetes.exposure import certificate
 from compiler.targets.kubernetes.kueue import needs_gke
+from compiler.targets.kubernetes.priorities import priority_class
 from compiler.targets.kubernetes.recovery import recovers
 from compiler.targets.kubernetes.serving import scales
 from compiler.targets.kubernetes.settings import Settings
@@ -32,7 +34,7 @@ _OWN_CODES: Mapping[str, Code] = {"resources.job_recovery (no JobSet)": RECOVERY
 
 def losses(task: Task, resources: Resources, target: TargetSpec) -> Iterator[Diagnostic]:
     """What this candidate of the task loses, or is refused for, on Kubernetes."""
-    for field, span in (*_task_uses(task), *_resource_uses(task, resources, target)):
+    for field, span in (*_task_uses(task, target), *_resource_uses(task, resources, target)):
         yield from _diagnostic(field, span, target)
     yield from count_faults(resources, target)
 
@@ -67,13 +69,13 @@ def _diagnostic(field: str, span: Span, target: TargetSpec) -> Iterator[Diagnost
         )
 
 
-def _task_uses(task: Task) -> Iterator[tuple[str, Span]]:
+def _task_uses(task: Task, target: TargetSpec) -> Iterator[tuple[str, Span]]:
     """(row, where) of each row that the task as a whole makes use of."""
     for key in ("event_callback", "inputs", "outputs", "service", "pool"):
         if key in task.given:
             yield key, task.origin.key_span(key)
     if task.service is not None:
-        yield from _service_uses(task, task.service)
+        yield from _service_uses(task, task.service, target)
     if "api_server_access" in task.given and task.api_server_access:
         yield "api_server_access", task.origin.key_span("api_server_access")
     for mount in task.file_mounts:
@@ -115,11 +117,14 @@ def _storage_uses(storage: Storage) -> Iterator[tuple[str, Span]]:
         yield "file_mounts (not persistent)", storage.origin.key_span("persistent")
 
 
-def _service_uses(task: Task, service: Service) -> Iterator[tuple[str, Span]]:
+def _service_uses(task: Task, service: Service, target: TargetSpec) -> Iterator[tuple[str, Span]]:
     origin, written = service.origin, _written(task, "service")
     if task.num_nodes > 1:
         yield "service (several nodes)", task.origin.key_span("num_nodes")
-    for key in ("tls", "load_balancing_policy", "load_balancer"):
+    if service.tls is not None:
+        row = "service.tls" if certificate(target) else "service.tls (no certificate)"
+        yield row, origin.key_span("tls")
+    for key in ("load_balancing_policy", "load_balancer"):
         if written.get(key) is not None:
             yield f"service.{key}", origin.key_span(key)
     policy = written.get("replica_policy")
@@ -164,9 +169,14 @@ def _resource_uses(
         return name, resources.origin_of(key).key_span()
 
     given = resources.given
-    for key in ("accelerator_args", "disk_tier", "local_disk", "priority", "volumes"):
+    for key in ("accelerator_args", "disk_tier", "local_disk", "volumes"):
         if key in given and (key == "volumes" or getattr(resources, key) not in (None, (), {})):
             yield use(key)
+    if "priority" in given and resources.priority is not None:
+        if resources.priority_class is not None:
+            yield use("priority", "beside priority_class")
+        elif priority_class(resources, target) is None:
+            yield use("priority", "no class")
     if resources.cpus is not None and resources.cpus.at_least:
         yield use("cpus", "N+")
     if resources.memory is not None and resources.memory.at_least:

@@ -79,8 +79,9 @@ def parts_of(
         return None
     secrets = secret_uses(job, names.secrets, diagnostics)
     selection = selection_of(job, settings, diagnostics)
-    added = combined((additions_of(job, settings, names, secrets, diagnostics), more))
     brought = brought_files(job, diagnostics)
+    features = additions_of(job, settings, names, secrets, brought.stored, diagnostics)
+    added = combined((features, more))
     texts, files = scripts(job, settings, names, secrets, added, brought), brought.packed
     if not job.ends:
         # what is served goes on with the old texts until the new ones are in place

@@ -12,6 +12,7 @@ from compiler.targets.kubernetes.helpers import helper
 from compiler.targets.kubernetes.metadata import Names
 from compiler.targets.kubernetes.pod_config import CONTAINER
 from compiler.targets.kubernetes.pod_security import RESTRICTED, RESTRICTED_CONTEXT
+from compiler.targets.kubernetes.priorities import priority_class
 from compiler.targets.kubernetes.requests import (
     NodeRequest,
     cpu_quantity,
@@ -77,8 +78,9 @@ def _pod_spec(what: PodInput) -> dict[str, object]:
         spec["automountServiceAccountToken"] = False
     else:
         spec["serviceAccountName"] = settings.service_account
-    if settings.queue is None and job.resources.priority_class is not None:
-        spec["priorityClassName"] = job.resources.priority_class
+    named = priority_class(job.resources, job.target)
+    if settings.queue is None and named is not None:
+        spec["priorityClassName"] = named
     if what.host_network:
         spec["dnsPolicy"] = "ClusterFirstWithHostNet"
     if selector := {**placement.node_selector(job, selection), **added.node_selector}:

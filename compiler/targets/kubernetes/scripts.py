@@ -10,7 +10,7 @@ from compiler.rendering.filetree import FileTree
 from compiler.rendering.launcher import Placement, gpus_per_node, script_folder, task_env
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes.additions import Addition
-from compiler.targets.kubernetes.archive import root_of
+from compiler.targets.kubernetes.archive import is_single_file, root_of
 from compiler.targets.kubernetes.files import Brought
 from compiler.targets.kubernetes.group_hosts import HOSTS
 from compiler.targets.kubernetes.metadata import Names
@@ -44,6 +44,16 @@ def scripts(
             "state_folder": STATE_FOLDER,
             "archives": [
                 place_of(root_of(tree), f"{FILES_FOLDER}/{key}") for key, tree in brought.archives
+            ]
+            + [
+                place_of(root_of(item.tree), item.path)
+                for item in brought.stored
+                if not is_single_file(item.tree)
+            ],
+            "files": [
+                place_of(item.tree.destination, item.path)
+                for item in brought.stored
+                if is_single_file(item.tree)
             ],
             "folders": [
                 place_of(tree.destination, found.folder or ".", found.commit)

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.codes import kubernetes_features as codes
 from compiler.diagnostics.codes import model_mounts
+from compiler.diagnostics.codes.targets import FIELD_REFUSED
 from compiler.model.service import ReplicaPolicy, Service
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import kueue, metadata
@@ -121,6 +122,13 @@ def service_faults(job: Job, settings: Settings) -> Iterator[Diagnostic]:
         yield codes.SERVICE_METRIC.at(
             origin.span("target_qps_per_replica"),
             f"`target_qps_per_replica` has no number for {job.resources.accelerator}",
+            target=job.target.key,
+        )
+    if service.tls is not None and settings.ports != "ingress":
+        yield FIELD_REFUSED.at(
+            service.origin.key_span("tls"),
+            f"TLS ends at an Ingress, and `ports: {settings.ports}` makes none",
+            hint="set `config.kubernetes.ports: ingress` in the stack",
             target=job.target.key,
         )
     mount = one_node_volume(job, settings)

@@ -13,7 +13,6 @@ from compiler.targets.interface import Job, Support
 from compiler.targets.kubernetes import findings
 from compiler.targets.kubernetes.accelerators import NoSelection, select
 from compiler.targets.kubernetes.emit import emit
-from compiler.targets.kubernetes.files import repository_of
 from compiler.targets.kubernetes.gang import gang_faults
 from compiler.targets.kubernetes.groups import lower_joined, lower_whole, whole_faults
 from compiler.targets.kubernetes.losses import losses, spot_faults, stack_losses
@@ -27,10 +26,6 @@ from compiler.targets.kubernetes.verify import remember_checked, verify
 from compiler.targets.kubernetes.volume_work import UPDATES, volume_faults, volume_manifests
 from compiler.targets.kubernetes.volumes import PVC
 
-# Options of a target that later versions carry out, and what happens without them.
-_UNUSED_OPTIONS = {
-    "files": "files travel in a ConfigMap of at most 512 KiB",
-}
 _ERROR = Severity.ERROR
 
 
@@ -183,12 +178,3 @@ def _target_faults(target: TargetSpec) -> Iterator[Diagnostic]:
             target=target.key,
         )
     yield from gang_faults(target)
-    for option, what in _UNUSED_OPTIONS.items():
-        if option == "files" and repository_of(target) is not None:
-            continue
-        if target.options.get(option) not in (None, "none"):
-            yield codes.OPTION_IGNORED.at(
-                target.origin.key_span(option),
-                f"`{option}` is not carried out by this version: {what}",
-                target=target.key,
-            )

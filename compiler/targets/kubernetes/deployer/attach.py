@@ -50,10 +50,21 @@ def execute(
     pod = _pod(cluster, record, rank)
     if member_of(pod) and os.isatty(streams.stderr):
         _write(streams.stderr, f"{who(pod)} of {record.work}\n".encode())
+    words = ("/bin/bash", "-c", _ENTER, "triplane", *command)
+    return run_in(cluster, pod, CONTAINER, words, streams)
+
+
+def run_in(
+    cluster: Cluster,
+    pod: Mapping[str, Any],
+    container: str,
+    words: Sequence[str],
+    streams: Streams,
+) -> int:
+    """The exit code of a command in a container of a pod. Raise WorkFailed if it cannot start."""
     meta = pod["metadata"]
     path = f"/api/v1/namespaces/{meta['namespace']}/pods/{meta['name']}/exec"
-    words = ("/bin/bash", "-c", _ENTER, "triplane", *command)
-    query = [("container", CONTAINER), ("stdout", "true"), *(("command", word) for word in words)]
+    query = [("container", container), ("stdout", "true"), *(("command", word) for word in words)]
     if streams.stdin is not None:
         query.append(("stdin", "true"))
     # a terminal has one stream for both

@@ -20,6 +20,7 @@ from compiler.targets.kubernetes.deployer import (
     observe,
     pending,
     reach,
+    uploads,
 )
 from compiler.targets.kubernetes.deployer import preview as previewing
 from compiler.targets.kubernetes.deployer.cluster import Cluster
@@ -36,6 +37,7 @@ class KubernetesDeployer:
 
     def __init__(self, stack: Stack, target: TargetSpec, *, read_only: bool = False) -> None:
         self.target = target.key
+        self._target = target
         self._read_only = read_only
         self._cluster = Cluster(stack, target)
         self._scheme = scheme_of(target)
@@ -90,6 +92,9 @@ class KubernetesDeployer:
     def execute(self, step: Step, progress: Progress) -> Record:
         """Raise StepRefused, with the field that the server names, for what it does not take."""
         try:
+            if step.action != "delete":
+                trees = step.uploads
+                uploads.upload(self._cluster, self._target, trees, step.artifacts, progress)
             return execute.execute(self._cluster, step, progress)
         except ApiRefused as error:
             if not error.diagnostics:

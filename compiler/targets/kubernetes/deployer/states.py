@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from compiler.planning.records import Lifecycle, Record, Stage
@@ -129,6 +129,11 @@ def _first_failure(pods: Iterable[Mapping[str, Any]]) -> tuple[int | None, str] 
             failures.append(
                 (was_ended, str(ended.get("finishedAt")), rank_of(pod), ended["exitCode"], words)
             )
+        if status.get("phase") == "Failed" and not any(
+            "terminated" in (item.get("state") or {})
+            for item in status.get("containerStatuses") or ()
+        ):
+            failures += [(False, at, rank_of(pod), None, words) for at, words in _unprepared(pod)]
         if status.get("phase") == "Failed" and not status.get("containerStatuses"):
             words = f"{rank}: {status.get('reason', 'failed')}: {status.get('message', '')}"
             failures.append((False, str(status.get("startTime")), rank_of(pod), None, words))
@@ -136,6 +141,18 @@ def _first_failure(pods: Iterable[Mapping[str, Any]]) -> tuple[int | None, str] 
         return None
     *_, code, words = min(failures, key=lambda item: item[:3])
     return code, short(words)
+
+
+def _unprepared(pod: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """(when, words) of each container that failed before the task's own began."""
+    for container in pod["status"].get("initContainerStatuses") or ():
+        ended = (container.get("state") or {}).get("terminated")
+        if not ended or not ended.get("exitCode"):
+            continue
+        said = str(ended.get("message") or "").strip().splitlines()
+        words = f"{who(pod)}: container {container['name']} ended with exit code "
+        words += f"{ended['exitCode']}{f': {said[-1]}' if said else ''}"
+        yield str(ended.get("finishedAt")), words
 
 
 def _suspended(what: Workload, workload: Mapping[str, Any] | None) -> str:
