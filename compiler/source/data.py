@@ -42,6 +42,7 @@ class Converter:
         self._findings = Findings(source, diagnostics)
         self._merger = Merger()
         self._values = 0
+        self._merged_keys: set[int] = set()  # of maps that were looked at as sources of a merge
 
     def convert(self) -> Any:
         """The data; raises LimitExceeded for input that expands beyond all bounds."""
@@ -77,7 +78,7 @@ class Converter:
                 if checked is None:
                     continue
                 key = checked
-            if key in data:
+            if key in data and id(key_node) not in self._merged_keys:
                 self._findings.duplicate(node, key_node)
             if value.__class__ is ScalarNode:
                 data[key] = value.value if value.tag is STR else self._scalar(value)
@@ -95,9 +96,11 @@ class Converter:
                         self._findings.bad_merge(source)
                     elif source is node:  # the pairs would hide that it contains itself
                         raise LimitExceeded("depth", node.start_mark)
+                    else:
+                        self._merged_in_place(key_node, source)
                 continue
             key = self._key(key_node)
-            if key in seen:
+            if key in seen and id(key_node) not in self._merged_keys:
                 self._findings.duplicate(node, key_node)
             elif key is not None:
                 seen.add(key)
@@ -109,6 +112,25 @@ class Converter:
             else self._collection(value, depth + 1)
             for key, (_, value) in pairs.items()
         }
+
+    def _merged_in_place(self, merge: Node, source: MappingNode) -> None:
+        """Look at the keys of a map that stands behind its `<<`. An alias leads to one that
+        stands before it, and is looked at there."""
+        if source.start_mark.index < merge.start_mark.index:
+            return
+        seen: set[str] = set()
+        for key_node, value in source.value:
+            if id(key_node) in self._merged_keys:
+                return
+            self._merged_keys.add(id(key_node))
+            if is_merge(key_node):
+                for inner in merge_sources(value):
+                    if isinstance(inner, MappingNode):
+                        self._merged_in_place(key_node, inner)
+            elif isinstance(key_node, ScalarNode):
+                if key_node.value in seen:
+                    self._findings.duplicate(source, key_node)
+                seen.add(key_node.value)
 
     def _key(self, node: Node) -> str | None:
         """A key in the data; None where no text can stand for it. Reports what is no text."""
