@@ -221,6 +221,30 @@ def test_a_number_is_the_highest_class_that_it_reaches(number, name):
     assert pod_of(rendered(both, stack))["priorityClassName"] == "own"
 
 
+@pytest.mark.parametrize(
+    ("kubernetes", "queued", "limit"),
+    [
+        ("provision_timeout: 60", False, 60),
+        ("provision_timeout: -1", False, None),
+        ("kueue: {admission_timeout: 600}", False, None),
+        ("provision_timeout: 60", True, None),
+        ("provision_timeout: 60, kueue: {admission_timeout: 600}", True, 660),
+        ("kueue: {admission_timeout: 600}", True, 600),
+        ("provision_timeout: 60, kueue: {admission_timeout: -1}", True, None),
+    ],
+)
+def test_work_in_a_queue_is_given_up_by_the_limit_of_its_admission(kubernetes, queued, limit):
+    queue = "queue: {kind: kueue, name: a}, labels:" if queued else "labels:"
+    stack = STACK.replace("labels:", queue) + f"config: {{kubernetes: {{{kubernetes}}}}}\n"
+    assert TARGET.start_within(make_job(stack=stack)) == limit
+
+
+def test_a_task_in_another_queue_keeps_the_limit_of_the_stack():
+    stack = STACK + "config: {kubernetes: {kueue: {local_queue_name: a, admission_timeout: 9}}}\n"
+    task = "run: x\nconfig: {kubernetes: {kueue: {local_queue_name: b}}}\n"
+    assert TARGET.start_within(make_job(task, stack)) == 9
+
+
 class _Asked(http.server.BaseHTTPRequestHandler):
     seen: list[tuple[str, Mapping[str, str], bytes]]
     status = 200

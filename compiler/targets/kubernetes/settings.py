@@ -158,7 +158,7 @@ def _resolved(scope: _Scope) -> Settings:
         service_account=_service_account(scope.value("remote_identity"), scope.context),
         limits=_limits(scope.value("set_pod_resource_limits")),
         peer_timeout=PEER_TIMEOUT if timeout is None else max(0, int(timeout)),
-        start_within=None if timeout is None or int(timeout) < 0 else int(timeout),
+        start_within=_start_within(timeout, layers, queue),
         ttl=None if stack.gitops else _whole(options.get("ttl_seconds_after_finished")),
         allowed_nodes=_map(scope.value("allowed_nodes")),
         auto_mounts=tuple(_auto_mounts(layers)),
@@ -267,6 +267,21 @@ def _service_account(identity: object, context: str) -> str | None:
             None,
         )
     return str(identity) if identity and identity not in _IDENTITY_WORDS else None
+
+
+def _start_within(timeout: Any, layers: list[Layer], queue: str | None) -> int | None:
+    """Seconds until the start is given up. In a queue the time starts with the admission, which
+    has a limit of its own: without one nothing is given up there."""
+    start = _seconds(timeout)
+    if queue is None:
+        return start
+    given = [_map(layer.value.get("kueue")).get("admission_timeout") for layer in layers]
+    admission = _seconds(next((value for value in reversed(given) if value is not None), None))
+    return None if admission is None else admission + (start or 0)
+
+
+def _seconds(value: Any) -> int | None:
+    return None if value is None or int(value) < 0 else int(value)
 
 
 def _limits(value: object) -> float | None:

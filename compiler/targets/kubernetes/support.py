@@ -73,9 +73,9 @@ _TASK = (
      "how long ranks wait for each other, and how long `apply` waits for the start where there is "
      "another place to go on to; without one a pending Job is not given up"),
     ("config.kubernetes.kueue", _FULL, "the label `kueue.x-k8s.io/queue-name` of the Job"),
-    ("config.kubernetes.kueue.admission_timeout", _IGNORED,
-     "a queue has no such limit for a single Job",
-     "stop waiting with `apply --wait running --timeout SECONDS`, then `cancel` it"),
+    ("config.kubernetes.kueue.admission_timeout", _CHANGED,
+     "how long `apply` waits for queued work where there is another place to go on to, over and "
+     "above `provision_timeout`; without one it stays in the queue"),
     ("config.kubernetes.quota", _FULL, "as `kueue.local_queue_name`"),
     ("config.kubernetes.dws", _FULL,
      "nodes of flex start, or how long Kueue may keep what it provisions"),
