@@ -44,7 +44,10 @@ _TASK = (
     ("volumes", _FULL, "claims and folders of the node; those made for the task go with its run"),
     ("service", _CHANGED,
      "a Deployment and a Service; SKYPILOT_SERVE_REPLICA_ID is the pod's name"),
-    ("service (several nodes)", _REFUSED, "a replica is one pod", "use one node a replica"),
+    ("service (several nodes)", _REFUSED,
+     "a replica is one pod, as nothing in Kubernetes starts several again as one and rolls them",
+     "use one node a replica, or leave `service` out: rank 0 of a task with `ports` and "
+     "`job_recovery` has a Service in front, and its ranks start again together"),
     ("service.tls", _CHANGED,
      "the Ingress ends TLS with the certificate that the target's `ingress` names, and not with "
      "these files"),
