@@ -58,7 +58,7 @@ def _task(task: dict[str, Any]) -> dict[str, Any]:
     candidates = [_candidate(one) for one in task["resources"]]
     if made["choice"] == "any_of":
         candidates.sort(key=str)
-    made["resources"] = candidates
+    made["resources"] = [one for at, one in enumerate(candidates) if one not in candidates[:at]]
     made["hooks"] = [{**hook, "events": sorted(hook["events"])} for hook in task["hooks"]]
     for key in ("setup", "run", "event_callback"):
         made[key] = task[key] or None
