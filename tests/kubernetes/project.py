@@ -240,6 +240,35 @@ def _is_one_of(found: RunStatus, states: tuple[RunState, ...]) -> bool:
     return found.state in states if states else not found.state.is_live
 
 
+def claimed(project: Project, name: str, folder: Path) -> tuple[dict, dict]:
+    """A claim that pods on all nodes can mount, and the volume behind it: a folder of the real
+    node."""
+    same = {"accessModes": ["ReadWriteMany"], "storageClassName": ""}
+    volume = {
+        "apiVersion": V1,
+        "kind": "PersistentVolume",
+        "metadata": {"name": f"{project.name}-{name}"},
+        "spec": {
+            **same,
+            "capacity": {"storage": "1Gi"},
+            "persistentVolumeReclaimPolicy": "Retain",
+            "hostPath": {"path": str(folder)},
+            "claimRef": {"namespace": project.namespace, "name": name},
+        },
+    }
+    claim = {
+        "apiVersion": V1,
+        "kind": "PersistentVolumeClaim",
+        "metadata": {"name": name, "namespace": project.namespace},
+        "spec": {
+            **same,
+            "resources": {"requests": {"storage": "1Gi"}},
+            "volumeName": f"{project.name}-{name}",
+        },
+    }
+    return volume, claim
+
+
 def name_of(test: str) -> str:
     """A DNS label of a test's name."""
     short = test.removeprefix("test_").partition("[")[0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from compiler.planning.states import RunState
-from tests.kubernetes.project import V1, Maker, Project
+from tests.kubernetes.project import V1, Maker, Project, claimed
 from tests.kubernetes_site import KubernetesSite
 
 pytestmark = pytest.mark.kubernetes
@@ -28,6 +29,82 @@ def _mounting(project: Project, name: str) -> tuple[Path, dict]:
         "volumes": [{"name": "mark", "hostPath": {"path": str(mark)}}],
     }
     return mark, {"kubernetes": {"pod_config": {"spec": spec}}}
+
+
+# Stands for a daemon that takes its time to answer, and the program that asks it.
+_DAEMON = 'echo "$TRIPLANE_RANK" >>/var/lib/docker/seen; sleep 6; : >/tmp/up; sleep 600'
+_DOCKER = '#!/bin/bash\n[ "$2" = version ] && [ -e /tmp/up ]\n'
+
+
+def test_a_task_starts_when_its_docker_answers_and_finds_its_cache_again(new_project: Maker):
+    project = new_project(real=True)
+    mark, config = _mounting(project, "docker")
+    (project.folder / "stub").mkdir()
+    (project.folder / "stub" / "docker").write_text(_DOCKER)
+    (project.folder / "stub" / "docker").chmod(0o755)
+    disk = project.folder / "disk"
+    disk.mkdir()
+    project.api.apply(*claimed(project, "images", disk))
+    spec = config["kubernetes"]["pod_config"]["spec"]
+    spec["volumes"].append({"name": "stub", "hostPath": {"path": str(project.folder / "stub")}})
+    spec["initContainers"] = [
+        {
+            "name": "dind",
+            "image": "localhost/shell:1",
+            "command": ["/bin/bash", "-c", _DAEMON],
+            "env": [{"name": "PATH", "value": "/stub:/usr/bin:/bin"}],
+            "securityContext": {"privileged": False},
+            "volumeMounts": [
+                {"name": "stub", "mountPath": "/stub"},
+                {"name": "mark", "mountPath": "/mark"},
+            ],
+        }
+    ]
+    config["kubernetes"]["enable_docker"] = {"mode": "ALL", "cache_volume": "images"}
+    run = 'echo "$DOCKER_HOST" >>/mark/asked'
+    project.task("builds", run, config=config)
+    project.apply()
+    assert project.until("builds", seconds=200).state is RunState.SUCCEEDED
+    [pod] = project.pods("builds")
+    [daemon] = pod["status"]["initContainerStatuses"]
+    [task] = pod["status"]["containerStatuses"]
+    daemon_began = (daemon["state"].get("running") or daemon["state"]["terminated"])["startedAt"]
+    waited = _time(task["state"]["terminated"]["startedAt"]) - _time(daemon_began)
+    assert waited >= datetime.timedelta(seconds=5)
+    assert (mark / "asked").read_text() == "unix:///var/run/dind/docker.sock\n"
+    again = project.triplane("run", "tasks/builds.yaml")
+    assert again.code == 0, again.text
+    assert project.until("builds", run=2, seconds=200).state is RunState.SUCCEEDED
+    assert (disk / f"{project.name}-builds" / "0" / "seen").read_text() == "0\n0\n"
+
+
+def _time(text: str) -> datetime.datetime:
+    return datetime.datetime.fromisoformat(text.replace("Z", "+00:00"))
+
+
+def test_containers_beside_a_task_are_let_in_where_all_are_looked_at(new_project: Maker):
+    project = new_project(target={"pod_security": "restricted"})
+    project.api.patch(
+        V1,
+        "Namespace",
+        project.namespace,
+        {"metadata": {"labels": {"pod-security.kubernetes.io/enforce": "restricted"}}},
+        manager="hand",
+    )
+    amounts = {"requests.cpu": "9", "requests.memory": "9Gi"}
+    limits = {"limits.cpu": "9", "limits.memory": "9Gi"}
+    meta = {"name": "all", "namespace": project.namespace}
+    quota = {"apiVersion": V1, "kind": "ResourceQuota", "metadata": meta}
+    project.api.apply({**quota, "spec": {"hard": {**amounts, **limits}}})
+    spec = {"securityContext": {"runAsNonRoot": True, "runAsUser": 1000}}
+    kubernetes = {"pod_config": {"spec": spec}, "set_pod_resource_limits": 2}
+    mounts = {"/data": "s3://bucket/data"}
+    project.task("fetches", file_mounts=mounts, config={"kubernetes": kubernetes})
+    project.apply()
+    project.until("fetches", RunState.SUCCEEDED)
+    [pod] = project.pods("fetches")
+    [fetch] = pod["spec"]["initContainers"]
+    assert fetch["resources"]["limits"] == {"cpu": "2", "memory": "2Gi"}
 
 
 def test_ranks_with_efa_lie_in_one_zone(new_project: Maker, kubernetes_site: KubernetesSite):

@@ -15,7 +15,7 @@ import boto3
 import pytest
 
 from compiler.planning.states import RunState
-from tests.kubernetes.project import V1, Maker, Project
+from tests.kubernetes.project import Maker, Project, claimed
 
 pytestmark = pytest.mark.kubernetes
 
@@ -137,31 +137,7 @@ def test_a_volume_brings_a_large_folder_to_the_node_as_it_is_here(
     project = new_project(real=True, target=target, roles=("plan", "apply", "exec"))
     disk = tmp_path / "disk"
     disk.mkdir()
-    claim = {
-        "accessModes": ["ReadWriteMany"],
-        "storageClassName": "",
-        "resources": {"requests": {"storage": "1Gi"}},
-    }
-    project.api.apply(
-        {
-            "apiVersion": V1,
-            "kind": "PersistentVolume",
-            "metadata": {"name": project.name},
-            "spec": {
-                "capacity": {"storage": "1Gi"},
-                "accessModes": ["ReadWriteMany"],
-                "persistentVolumeReclaimPolicy": "Retain",
-                "hostPath": {"path": str(disk)},
-                "claimRef": {"namespace": project.namespace, "name": "shared"},
-            },
-        },
-        {
-            "apiVersion": V1,
-            "kind": "PersistentVolumeClaim",
-            "metadata": {"name": "shared", "namespace": project.namespace},
-            "spec": {**claim, "volumeName": project.name},
-        },
-    )
+    project.api.apply(*claimed(project, "shared", disk))
     expected = _write_large(project)
     assert project.apply().text.count("upload ") == 2
     assert _said_by(project, 1) == expected

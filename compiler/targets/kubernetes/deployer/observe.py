@@ -22,6 +22,7 @@ from compiler.targets.kubernetes.deployer.workloads import (
     CLAIM,
     NOTE,
     current,
+    is_suspended,
     key_of,
     key_of_pod,
     workload_of,
@@ -82,7 +83,7 @@ def look(cluster: Cluster, stored: Iterable[Stored], *, artifacts: bool) -> list
             uid = job["metadata"]["uid"] if job else item.record.identity
             if job is not None:
                 of_job = current(of_job, job)
-                if _is_suspended(job):
+                if is_suspended(job):
                     if namespace not in workloads:
                         workloads[namespace] = cluster.workloads(namespace)
                     workload = workloads[namespace].get(uid or "")
@@ -107,17 +108,13 @@ def _what_runs(stored: Stored) -> Ref | None:
     return ref
 
 
-def _is_suspended(job: Mapping[str, Any]) -> bool:
-    return bool((job.get("spec") or {}).get("suspend"))
-
-
 def _is_told_by_events(record: Record, job: Mapping[str, Any] | None) -> bool:
     """Whether what happened to an object without pods says more than the object itself."""
     if job is None:
         return record.lifecycle is Lifecycle.RUN
     if job.get("kind") == CLAIM:
         return (job.get("status") or {}).get("phase") != "Bound"
-    return job.get("kind") in _END and not _is_suspended(job)
+    return job.get("kind") in _END and not is_suspended(job)
 
 
 def settle(cluster: Cluster, seen: Iterable[Seen]) -> None:

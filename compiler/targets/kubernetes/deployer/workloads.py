@@ -60,11 +60,15 @@ class Workload:
             is_complete=any(name in held for name in _COMPLETE),
             failed=held.get(_FAILED),
             is_going=bool(meta.get("deletionTimestamp")),
-            is_suspended=bool(spec.get("suspend")),
+            is_suspended=is_suspended(body),
             queue=(meta.get("labels") or {}).get(QUEUE_NAME),
             ranks=_ranks(spec),
             restarts=_restarts(spec, status, _FAILED in held),
         )
+
+
+def is_suspended(body: Body) -> bool:
+    return bool((body.get("spec") or {}).get("suspend"))
 
 
 def workload_of(objects: Iterable[Ref]) -> Ref | None:
