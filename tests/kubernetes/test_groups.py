@@ -205,7 +205,8 @@ def test_a_task_recovers_alone_and_keeps_its_name(new_project: Maker):
     mark.mkdir()
     _write(project, "tasks/duo.yaml", RECOVERS.replace("MARK", str(mark)))
     project.apply()
-    assert project.until("duo", seconds=200).state is RunState.SUCCEEDED
+    found = project.until("duo", seconds=200)
+    assert (found.state, found.detail) == (RunState.SUCCEEDED, "after 1 restart")
     # Both ranks of the one ran twice, the other task ran once and found it again.
     assert [len((mark / f"frail-{rank}").read_text().split()) for rank in range(2)] == [2, 2]
     starts = (mark / "steady").read_text().split()

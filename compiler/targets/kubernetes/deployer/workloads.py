@@ -33,7 +33,7 @@ Body = Mapping[str, Any]
 @dataclass(frozen=True, slots=True)
 class Workload:
     """`failed` is the condition that says so; `ranks` how many pods there are when all run;
-    `restarts` how often all of them began again."""
+    `restarts` how often all of them, or the ranks of one task, began again."""
 
     kind: str
     uid: str
@@ -150,9 +150,15 @@ def _label(pod: Body, name: str, default: str = "") -> str:
 
 
 def _restarts(spec: Body, status: Body, has_failed: bool) -> int:
-    """A Job that recovers counts its failed pods, of which the last may have been its end."""
+    """A JobSet counts how often all began again, and how often each task alone did; a Job that
+    recovers its failed pods, of which the last may have been its end."""
     if "replicatedJobs" in spec:
-        return int(status.get("restarts") or 0)
+        alone = [
+            count
+            for item in status.get("replicatedJobsStatus") or ()
+            for count in item.get("jobRestarts") or ()
+        ]
+        return int(status.get("restarts") or 0) + sum(alone)
     if not spec.get("backoffLimit"):
         return 0
     return max(0, int(status.get("failed") or 0) - has_failed)
