@@ -64,6 +64,8 @@ def test_directives_of_a_gpu_task() -> None:
         ("{cpus: 0.5}", ("1", "512M")),
         ("{cpus: 1.5, memory: 0.25}", ("2", "256M")),
         ("{memory: 3}", ("2", "3G")),
+        ("{memory: 0.0001}", ("2", "1M")),
+        ("{memory: 1.1}", ("2", "1127M")),
         ("{cpus: 4, memory: 2x}", ("4", "8G")),
         ("{accelerators: L4}", ("4", "16G")),
         ("{accelerators: L4:2, cpus: 3}", ("3", "12G")),
@@ -71,8 +73,12 @@ def test_directives_of_a_gpu_task() -> None:
     ],
 )
 def test_cpus_and_memory(resources: str, expected: tuple[str, str]) -> None:
-    found = directives(script(f"name: x\nresources: {resources}\nrun: x\n"))
+    text, said = render(make_job(f"name: x\nresources: {resources}\nrun: x\n"))
+    found = directives(text)
     assert (found["cpus-per-task"], found["mem"]) == expected
+    words = [item.message for item in said]
+    lost = ["`resources.cpus` on Slurm: whole CPUs are asked for, rounded up"]
+    assert words == lost * ("cpus: 0.5" in resources or "cpus: 1.5" in resources)
 
 
 def test_memory_of_nothing_is_not_asked_for() -> None:
@@ -99,9 +105,50 @@ def test_memory_that_is_not_handed_out_is_left_away() -> None:
 )
 def test_ways_to_ask_for_gpus(options: str, accelerators: str, expected: tuple[str, str]) -> None:
     task = f"name: x\nresources: {{accelerators: {accelerators}}}\nrun: x\n"
-    found = directives(script(task, with_target(options)))
+    text, said = render(make_job(task, with_target(options)))
+    found = directives(text)
     assert found[expected[0]] == expected[1]
+    assert [item.code for item in said] == ["slurm-gpu-type-open"] * ("untyped" in options)
     assert len({"gres", "gpus-per-node"} & found.keys()) == 1
+
+
+@pytest.mark.parametrize(
+    ("more", "config", "is_open"),
+    [
+        ("", "", True),
+        (", partitions: {gpu: {default: true, accelerators: {H100: 8}}}", "", False),
+        (", partitions: {gpu: {accelerators: {H100: 8}}}", "", False),
+        (", partitions: {gpu: {accelerators: {H100: 8, A100: 8}}}", "", True),
+        ("", "config: {slurm: {gpu_partition_map: {H100: [gpu, big]}}}\n", False),
+        ("", "config: {slurm: {gpu_partition_map: {A100: gpu}}}\n", True),
+    ],
+)
+def test_gpus_without_a_type_are_said_to_be_any(more: str, config: str, is_open: bool) -> None:
+    stack = with_target(f"gres: untyped{more}") + config
+    task = "name: x\nresources: {accelerators: H100:8}\nrun: x\n"
+    _, said = render(make_job(task, stack))
+    assert ("slurm-gpu-type-open" in [item.code for item in said]) is is_open
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ("num_nodes: 1000000000", "`num_nodes` asks Slurm for 1000000000 nodes"),
+        ("resources: {cpus: 4294967297}", "`cpus` asks Slurm for 4294967297 CPUs a node"),
+        ("resources: {memory: 9e15}", "`memory` asks Slurm for 9.216e+18 MiB of memory a node"),
+        ("resources: {accelerators: L4:70000}", "`accelerators` asks Slurm for 70000 GPUs a node"),
+        (
+            "resources: {gpus: L4:20000}",
+            "`accelerators` asks Slurm for 80000 CPUs a node, as `cpus` is not written",
+        ),
+    ],
+)
+def test_what_no_cluster_can_have_is_an_error_of_what_was_written(
+    fields: str, message: str
+) -> None:
+    job = make_job(f"name: x\n{fields}\nrun: x\n")
+    refused = list(TARGET.refusals(job.task, job.resources, job.target))
+    assert [(item.code, item.message) for item in refused] == [("slurm-request-too-large", message)]
 
 
 def test_no_gpus_no_gres() -> None:

@@ -74,6 +74,22 @@ SLURM_NO_TIME_LIMIT = Code(
     "Set `time` in `sbatch_options`, for all tasks of a partition in `partition_configs`.",
     example="config: {slurm: {sbatch_options: {}}}  # on a partition with max_time: UNLIMITED",
 )
+SLURM_REQUEST_TOO_LARGE = Code(
+    "slurm-request-too-large",
+    Severity.ERROR,
+    "A task asks for more nodes, CPUs, memory or GPUs a node than any Slurm cluster can have.",
+    "sbatch does not notice a number that is too large for it, and would ask for another one.",
+    "Ask for less.",
+    example="num_nodes: 4294967297",
+)
+SLURM_GPU_TYPE_OPEN = Code(
+    "slurm-gpu-type-open",
+    Severity.WARNING,
+    "The cluster is asked for a number of GPUs without their type, as the stack says.",
+    "Nodes with other GPUs may get the job, unless its partition has only nodes of that type.",
+    "Say in `partitions` or `gpu_partition_map` where such GPUs are, or set `gres: typed`.",
+    example="targets: {alpha: {kind: slurm, gres: untyped}}  # and accelerators: H100:8",
+)
 SLURM_VALUE = Code(
     "slurm-value",
     Severity.ERROR,

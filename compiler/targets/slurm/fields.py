@@ -9,6 +9,7 @@ from compiler.diagnostics import Diagnostic, Span
 from compiler.diagnostics.codes.targets import FIELD_CHANGED, FIELD_IGNORED, FIELD_REFUSED
 from compiler.model import GitWorkdir, Group, Resources, TargetSpec, Task
 from compiler.targets.interface import SupportLevel
+from compiler.targets.slurm.bounds import too_large
 from compiler.targets.slurm.native import conflicts, is_heterogeneous
 from compiler.targets.slurm.support import SUPPORT
 
@@ -31,6 +32,7 @@ Use = tuple[str, Callable[[], Span]]
 
 def findings(task: Task, resources: Resources, target: TargetSpec) -> Iterator[Diagnostic]:
     """A diagnostic for each used field that does not mean on Slurm what it says."""
+    yield from too_large(task, resources, target)
     if task.native_script is not None or task.native_arguments:
         yield from conflicts(task, resources, task.origin.key_span("config"))
     for row, place in used(task, resources, target):
@@ -149,6 +151,7 @@ def _cases(resources: Resources, target: TargetSpec) -> Iterator[tuple[str, str,
     """(row, the dialect's key, whether the case holds)."""
     cpus, memory, accelerator = resources.cpus, resources.memory, resources.accelerator
     yield "resources.cpus (N+)", "cpus", cpus is not None and cpus.at_least
+    yield "resources.cpus (fraction)", "cpus", cpus is not None and not cpus.value.is_integer()
     yield "resources.memory (N+)", "memory", memory is not None and memory.at_least
     yield (
         "resources.memory (not handed out)",

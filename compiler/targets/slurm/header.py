@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 
-from compiler.catalog.accelerators import resolve_accelerator
 from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.codes import slurm as codes
 from compiler.targets.interface import Job
-from compiler.targets.slurm import limits, options, recovery, requests
+from compiler.targets.slurm import gpu_types, limits, options, recovery, requests
 from compiler.targets.slurm.paths import output_pattern
 from compiler.targets.slurm.settings import Settings
 
@@ -58,6 +57,7 @@ def directives(
     partition = partition_of(job, settings)
     if partition is not None:
         yield "partition", partition
+    diagnostics.extend(gpu_types.left_open(job, settings, partition))
     controlled = {}
     if component is not None and component.task_ids is not None:
         order = "the order of the pipeline's tasks"
@@ -100,26 +100,6 @@ def partition_of(job: Job, settings: Settings) -> str | None:
     if resources.accelerator is None:
         found = settings.value("cpu_partition")
         return str(found) if found else None
-    wanted = _canonical(resources.accelerator.name)
-    partitions = settings.value("gpu_partition_map") or {}
-    by_name = {_canonical(name): value for name, value in partitions.items()}
-    found = by_name.get(wanted) or list(_offering(job, wanted))
-    if isinstance(found, list | tuple):
-        return ",".join(str(item) for item in found) or None
-    return str(found)
-
-
-def _offering(job: Job, wanted: str) -> Iterator[str]:
-    """Partitions of which the stack says that their nodes have enough of the accelerator, the
-    default partition first."""
-    described = job.target.options.get("partitions")
-    count = job.resources.accelerator.count if job.resources.accelerator else 0
-    entries = described.items() if isinstance(described, Mapping) else ()
-    for name, entry in sorted(entries, key=lambda item: not item[1].get("default")):
-        offered = entry.get("accelerators") or {}
-        if any(_canonical(kind) == wanted and has >= count for kind, has in offered.items()):
-            yield str(name)
-
-
-def _canonical(name: str) -> str:
-    return (resolve_accelerator(name).name or name).lower()
+    wanted = gpu_types.canonical(resources.accelerator.name)
+    found = gpu_types.mapped(settings, wanted) or list(gpu_types.offering(job, wanted))
+    return ",".join(found) or None

@@ -25,21 +25,30 @@ class Request:
 
 
 def request_of(resources: Resources, target: TargetSpec) -> Request:
-    """The dialect's defaults where nothing is said; a memory of 0 asks for none."""
+    """The dialect's defaults where nothing is said; a memory of 0 asks for none. Raise ValueError
+    for what is no number of anything."""
+    cpus, mib, gpus = amounts_of(resources, target)
+    if not math.isfinite(cpus + mib + gpus):
+        raise ValueError("an endless number of CPUs, GPUs or of memory has no form in a script")
+    return Request(math.ceil(cpus), math.ceil(mib) or None, math.ceil(gpus))
+
+
+def amounts_of(resources: Resources, target: TargetSpec) -> tuple[float, float, float]:
+    """CPUs, MiB of memory (0: not asked for) and GPUs of a node, before they are rounded up."""
     accelerator = resources.accelerator
-    gpus = math.ceil(accelerator.count) if accelerator else 0
+    gpus = float(math.ceil(accelerator.count)) if accelerator else 0.0
     if resources.cpus is not None:
         cpus = resources.cpus.value
     else:
         cpus = _CPUS_PER_GPU * gpus or _DEFAULT_CPUS
+    if target.options.get("memory") == "ignored":
+        return cpus, 0, gpus
     if resources.memory is None:
         gib = cpus * (_GIB_PER_CPU_WITH_GPUS if gpus else _GIB_PER_CPU)
     else:
         gib = resources.memory.value * (cpus if resources.memory.per_cpu else 1)
-    mib = int(gib * 1024)
-    if target.options.get("memory") == "ignored" or mib == 0:
-        return Request(math.ceil(cpus), None, gpus)
-    return Request(math.ceil(cpus), mib, gpus)
+    # What floating point adds is not rounded up.
+    return cpus, round(gib * 1024, 6), gpus
 
 
 def memory_text(mib: int) -> str:

@@ -69,13 +69,20 @@ _REFUSALS: tuple[tuple[str, Refusal], ...] = tuple(
             r"|Memory specification can not be satisfied|Unable to allocate resources: Requested",
             codes.NODES_REFUSED,
             ("resources.accelerators", "num_nodes", "resources.cpus", "resources.memory"),
-            "ask for what nodes of the partition have (sinfo -N -o '%N %P %G %c %m')",
+            "ask for what nodes of the partition have (sinfo -N -o '%N %P %G %c %m'); where `cpus` "
+            "is not written it is 4 a GPU, and `memory` 4 GiB a CPU with GPUs, 1 GiB without",
         ),
         (
             r"Access/permission denied|User not allowed|User's group not permitted",
             codes.PERMISSION_REFUSED,
             (f"{_QUOTA}.account", "resources.infra"),
             "ask the cluster's administrators who may do this",
+        ),
+        (
+            r"Invalid job array specification",
+            codes.LIMIT_REFUSED,
+            (),
+            "start fewer at once (scontrol show config | grep MaxArraySize)",
         ),
         (
             r"submit limit|job limit|Job/step already|JobSubmit",
