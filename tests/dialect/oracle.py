@@ -1,9 +1,9 @@
 """Asks the real SkyPilot 0.14.1 about YAML texts. Runs in SkyPilot's own environment alone.
 
-Reads JSON lines from standard input, each `{"id", "text", "kind", "env"}` (`kind` is "task" or
-"volume", `env` has values for variables, as `--env` gives them), and prints one JSON line for
-each: `{"id", "ok", "stage", "error", "meaning"}`. `stage` is "load" (its loader) or "validate"
-(`Task.validate()`), whichever refused.
+Reads JSON lines from standard input, each `{"id", "text", "kind", "env"}` (`kind` is "task",
+"volume", "layers" or "scope", `env` has values for variables, as `--env` gives them), and prints
+one JSON line for each: `{"id", "ok", "stage", "error", "meaning"}`. `stage` is "load"
+(its loader) or "validate" (`Task.validate()`), whichever refused.
 
 What SkyPilot would look up outside of the text is answered here, so that the answer is about
 the dialect alone: every file, region, context, cluster, instance type and image exists, AWS,
@@ -24,11 +24,12 @@ os.environ["SKYPILOT_DISABLE_USAGE_COLLECTION"] = "1"
 os.environ["SKYPILOT_MINIMIZE_LOGGING"] = "1"
 
 from meaning import dag_meaning, volume_meaning
-from sky import catalog, check, clouds, resources, task
+from sky import catalog, check, clouds, resources, skypilot_config, task
 from sky.clouds import aws, kubernetes, slurm
 from sky.utils import (
     accelerator_registry,
     common_utils,
+    config_utils,
     dag_utils,
     yaml_utils,
 )
@@ -163,6 +164,10 @@ def ask(text, kind, env):
         file.flush()
         try:
             with known_world():
+                if kind == "layers":
+                    return True, None, None, merged(json.loads(text))
+                if kind == "scope":
+                    return True, None, None, {"value": value_in_scope(**json.loads(text))}
                 if kind == "volume":
                     return True, None, None, volume_meaning(load_volume(file.name))
                 dag = dag_utils.load_dag_from_yaml(file.name, env_overrides=env or None)
@@ -175,6 +180,26 @@ def ask(text, kind, env):
             return False, stage, "RecursionError", None
         except Exception as error:  # noqa: BLE001 (whatever it raises is a refusal)
             return False, stage, f"{type(error).__name__}: {error}", None
+
+
+def merged(layers):
+    """Layers of configuration, low to high, as one."""
+    result = None
+    for layer in layers:
+        result = skypilot_config.overlay_skypilot_config(result, config_utils.Config(layer))
+    return dict(result)
+
+
+def value_in_scope(config, cloud, key, region, workspace, task):
+    """What holds for a task of a workspace in a region, as the code that uses the key asks."""
+    ask_for = skypilot_config.get_effective_region_config
+    more = {}
+    if key in ("namespace", "kueue", "quota"):
+        ask_for = skypilot_config.get_effective_workspace_region_config
+        more["workspace"] = workspace
+    loaded = config_utils.Config(config)
+    with mock.patch.object(skypilot_config, "_get_loaded_config", lambda: loaded):
+        return ask_for(cloud, (key,), region, None, override_configs=task, **more)
 
 
 def load_volume(path):

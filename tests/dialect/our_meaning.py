@@ -4,12 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from compiler.model import Group, Pipeline, Resources, Service, Stack, Storage, Task, Volume
+from compiler.model import (
+    Group,
+    Infra,
+    Pipeline,
+    Resources,
+    Service,
+    Stack,
+    Storage,
+    Task,
+    Volume,
+    parse_infra,
+)
 
 
 def document_meaning(built: object) -> dict[str, Any]:
     if isinstance(built, Volume):
-        return {"kind": "volume", "name": built.name, "type": built.type}
+        return {"kind": "volume", **volume_meaning(built)}
     if isinstance(built, Stack):
         return {"kind": "stack"}
     if isinstance(built, Task):
@@ -24,6 +35,29 @@ def document_meaning(built: object) -> dict[str, Any]:
         "termination_delay": dict(built.termination_delay),
         "inter_connection": built.inter_connection,
         **common,
+    }
+
+
+def volume_meaning(volume: Volume) -> dict[str, Any]:
+    infra = parse_infra(volume.infra) if volume.infra else Infra()
+    config = {
+        "access_mode": volume.access_mode,
+        "storage_class_name": volume.storage_class_name,
+        "namespace": volume.namespace,
+        "host_path": volume.host_path,
+        "cleanup_on_deletion": volume.cleanup_on_deletion or None,
+    }
+    return {
+        "name": volume.name,
+        "type": volume.type,
+        # SkyPilot takes the cloud from the type where no place is named.
+        "cloud": infra.cloud or ("kubernetes" if volume.type.startswith("k8s-") else None),
+        "region": infra.region,
+        "zone": infra.zone,
+        "size": None if volume.size_gib is None else str(volume.size_gib),
+        "labels": dict(volume.labels),
+        "use_existing": volume.use_existing,
+        "config": {key: value for key, value in config.items() if value is not None},
     }
 
 

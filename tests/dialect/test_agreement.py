@@ -86,6 +86,14 @@ def test_meaning_agrees(base: Question) -> None:
     assert [line for line in found if not line.startswith(ANOTHER_MEANING.get(base.id, "-"))] == []
 
 
+@pytest.mark.parametrize(
+    "base", [base for base in bases() if base.kind == "volume"], ids=lambda base: base.id
+)
+def test_meaning_of_volumes_agrees(base: Question) -> None:
+    meaning = judge(base.text, base.env).meaning
+    assert meaning == {"kind": "volume", **recording.meanings()[base.id]}
+
+
 @pytest.mark.long
 @pytest.mark.timeout(1800)
 def test_skypilot_says_what_was_written_down_and_agrees_about_more() -> None:
