@@ -1,0 +1,1 @@
+"""Several platforms at once, each the real one, or the one that stands in for it elsewhere."""
