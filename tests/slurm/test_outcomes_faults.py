@@ -59,11 +59,24 @@ def apply_after(project: Project, *words: str) -> None:
 
 
 # Each line begins a call to the cluster, which takes about a tenth of a second.
+_MOMENTS = ("reserve run", "upload ", "submit ", r"\bjob \d+")
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_killed_and_applied_again(killed: Project, seed: int) -> None:
-    chance = random.Random(seed)
-    pattern = ("reserve run", "upload ", "submit ", r"\bjob \d+")[seed]
-    delay = chance.uniform(0, 0.2)
+    kill_and_apply_again(killed, seed)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("seed", range(4, 54))
+def test_killed_at_any_moment_and_applied_again(killed: Project, seed: int) -> None:
+    kill_and_apply_again(killed, seed)
+
+
+def kill_and_apply_again(killed: Project, seed: int) -> None:
+    """A new work of the project, whose apply is killed at a moment that the seed chooses."""
+    pattern = _MOMENTS[seed % len(_MOMENTS)]
+    delay = random.Random(seed).uniform(0, 0.2)
     work = f"work-{seed}"
     (killed.folder / work).mkdir()
     (killed.folder / work / "code.sh").write_text(f"echo {killed.name} {seed} ${{#TOKEN}}\n")
