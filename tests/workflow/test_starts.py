@@ -88,6 +88,23 @@ def test_runs_that_are_added_go_on_too(project, platforms):
     assert runs(platforms) == ["beta/train.2", "us-east-1/train.10", "us-east-1/train.9"]
 
 
+def test_a_saved_plan_applies_after_queues_and_capacity_moved(project, platforms):
+    """An hour after the pull request: what waited runs, what had room has none."""
+    project.stack(targets=TARGETS)
+    gpus = {"infra": "slurm", "accelerators": "H100:1"}
+    project.task("train", resources=gpus)
+    for key in ("alpha", "beta"):
+        platforms.by_key[key].free = {"H100": 4}
+    project.applied()
+    project.task("later", resources=gpus)
+    project.plan("--out", "plan.json")
+    platforms.by_key["alpha"].starts = True
+    platforms.by_key["alpha"].free = {"H100": 0}
+    done = project.run("apply", "plan.json")
+    assert done.code == 0, done.text
+    assert runs(platforms) == ["alpha/later.1", "alpha/train.1"]
+
+
 def test_all_wait_at_the_same_time(project, platforms):
     project.task("other")
     project.stack(targets=TARGETS, config={"slurm": {"provision_timeout": 5}})
