@@ -153,6 +153,28 @@ def test_pods_have_what_lies_in_a_volume_mounted(folder):
     assert file_of in platform
 
 
+def test_a_claim_of_several_uses_is_one_volume_of_the_pod(folder):
+    stack = _BUCKET_STACK.replace("bucket: 's3://lab/code'", "volume: shared")
+    task = (
+        f"{_TASK}volumes: {{/shared: shared}}\n"
+        "config: {kubernetes: {enable_docker: {mode: ALL, cache_volume: shared}}}\n"
+    )
+    pod = pod_of(rendered(task, stack, trees=_trees(folder)))
+    (volume,) = [item for item in pod["volumes"] if "persistentVolumeClaim" in item]
+    assert volume["persistentVolumeClaim"] == {"claimName": "shared"}
+    mounts = [
+        (container["name"], mount["mountPath"])
+        for container in (*pod["initContainers"], *pod["containers"])
+        for mount in container["volumeMounts"]
+        if mount["name"] == volume["name"]
+    ]
+    assert sorted(mounts) == [
+        ("dind", "/var/lib/docker"),
+        ("task", "/shared"),
+        ("task", "/triplane/kept"),
+    ]
+
+
 def test_where_files_are_written_nothing_is_uploaded(folder):
     (said,) = findings(_TASK, _WRITTEN, trees=_trees(folder)[:1])
     assert said[0] == "kubernetes-files-too-large"

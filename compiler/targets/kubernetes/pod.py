@@ -8,6 +8,7 @@ from compiler.targets.interface import Job
 from compiler.targets.kubernetes import metadata, placement
 from compiler.targets.kubernetes.accelerators import Selection
 from compiler.targets.kubernetes.additions import GRACE, Addition
+from compiler.targets.kubernetes.claims import with_single_claims
 from compiler.targets.kubernetes.helpers import helper
 from compiler.targets.kubernetes.metadata import Names
 from compiler.targets.kubernetes.pod_config import CONTAINER
@@ -100,7 +101,7 @@ def _pod_spec(what: PodInput) -> dict[str, object]:
         ]
     spec["containers"] = [_container(what, mounts)]
     spec["volumes"] = volumes
-    return {**spec, **added.spec}
+    return with_single_claims({**spec, **added.spec})
 
 
 def _container(what: PodInput, mounts: list[dict]) -> dict[str, object]:
