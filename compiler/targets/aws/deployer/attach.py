@@ -7,7 +7,6 @@ with a terminal is a session of the AWS CLI, which does the keys and the size of
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import shutil
 import subprocess
@@ -17,6 +16,7 @@ from typing import Any
 
 from compiler.diagnostics import WorkFailed
 from compiler.planning.records import Record
+from compiler.targets import streams as ends
 from compiler.targets.aws.deployer import observe
 from compiler.targets.aws.deployer.account import error_of
 from compiler.targets.aws.deployer.site import Site
@@ -77,10 +77,11 @@ def _run(site: Site, instance: str, line: str, streams: Streams) -> int:
             ssm.cancel_command(CommandId=command, InstanceIds=[instance])
             raise
     output = answer.get("StandardOutputContent") or ""
-    _write(streams.stdout, output)
-    _write(streams.stderr, answer.get("StandardErrorContent") or "")
+    ends.write(streams.stdout, output.encode())
+    ends.write(streams.stderr, (answer.get("StandardErrorContent") or "").encode())
     if len(output) >= _OUTPUT_LIMIT:
-        _write(streams.stderr, f"triplane: AWS kept {_OUTPUT_LIMIT} characters of the output\n")
+        note = f"triplane: AWS kept {_OUTPUT_LIMIT} characters of the output\n"
+        ends.write(streams.stderr, note.encode())
     code = int(answer.get("ResponseCode", -1))
     if code < 0:
         raise WorkFailed(f"{site.target}: {instance} did not run it: {answer['StatusDetails']}")
@@ -113,9 +114,3 @@ def _session(site: Site, instance: str, line: str) -> int:
     words += ["--document-name", "AWS-StartInteractiveCommand"]
     words += ["--parameters", json.dumps({"command": [line]})]
     return subprocess.run(words, check=False).returncode
-
-
-def _write(descriptor: int, text: str) -> None:
-    data = text.encode()
-    while data:
-        data = data[os.write(descriptor, data) :]

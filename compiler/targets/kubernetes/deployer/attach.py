@@ -6,17 +6,14 @@ on a channel of its own.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import selectors
-import signal
-import threading
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from compiler.diagnostics import TargetUnreachable, WorkFailed
 from compiler.planning.records import Record
+from compiler.targets import streams as ends
 from compiler.targets.interface import Streams
 from compiler.targets.kubernetes.deployer import ending
 from compiler.targets.kubernetes.deployer.cluster import Cluster
@@ -34,7 +31,6 @@ from compiler.targets.kubernetes.pod_config import CONTAINER
 # The second knows no end of the input; servers before 1.30 have nothing newer.
 _PROTOCOLS = ("v5.channel.k8s.io", "v4.channel.k8s.io")
 _STDIN, _STDOUT, _STDERR, _STATUS, _RESIZE, _CLOSE = 0, 1, 2, 3, 4, 255
-_PIECE = 32768
 # The environment of the rank's run: what the launcher noted, and the same prologue.
 _ENTER = (
     f"cd / && exec /bin/bash {SCRIPT_FOLDER}/prologue.sh exec {SCRIPT_FOLDER} "
@@ -49,7 +45,7 @@ def execute(
     WorkFailed where there is no such rank, or it does not run."""
     pod = _pod(cluster, record, rank)
     if member_of(pod) and os.isatty(streams.stderr):
-        _write(streams.stderr, f"{who(pod)} of {record.work}\n".encode())
+        ends.write(streams.stderr, f"{who(pod)} of {record.work}\n".encode())
     words = ("/bin/bash", "-c", _ENTER, "triplane", *command)
     return run_in(cluster, pod, CONTAINER, words, streams)
 
@@ -125,18 +121,31 @@ def _runs(pod: Mapping[str, Any]) -> bool:
 def _talk(target: str, socket: Any, streams: Streams) -> int:
     import websockets.exceptions
 
-    with _raw(streams), _resizing(socket, streams), _sending(socket, streams):
+    def finish() -> None:
+        if socket.subprotocol == _PROTOCOLS[0]:
+            socket.send(bytes([_CLOSE, _STDIN]))
+
+    def tell(columns: int, lines: int) -> None:
+        body = json.dumps({"Width": columns, "Height": lines})
+        socket.send(bytes([_RESIZE]) + body.encode())
+
+    closed = websockets.exceptions.ConnectionClosed
+    with (
+        ends.raw(streams),
+        ends.resizing(streams, tell),
+        ends.sending(streams, lambda data: socket.send(bytes([_STDIN]) + data), finish, closed),
+    ):
         try:
             for message in socket:
                 data = message.encode() if isinstance(message, str) else message
                 channel, text = data[0], data[1:]
                 if channel == _STDOUT:
-                    _write(streams.stdout, text)
+                    ends.write(streams.stdout, text)
                 elif channel == _STDERR:
-                    _write(streams.stderr, text)
+                    ends.write(streams.stderr, text)
                 elif channel == _STATUS:
                     return _exit_code(target, json.loads(text))
-        except websockets.exceptions.ConnectionClosed as error:
+        except closed as error:
             raise TargetUnreachable(target, f"the connection broke: {error}") from None
     raise TargetUnreachable(target, "the connection ended before the command did")
 
@@ -148,91 +157,3 @@ def _exit_code(target: str, status: Mapping[str, Any]) -> int:
         if cause.get("reason") == "ExitCode" and str(cause.get("message")).isdigit():
             return int(cause["message"])
     raise WorkFailed(f"{target}: {status.get('message') or 'the command could not be started'}")
-
-
-def _write(file: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(file, data) :]
-
-
-@contextlib.contextmanager
-def _sending(socket: Any, streams: Streams) -> Iterator[None]:
-    """Hands the input on, in a thread of its own, until it ends or the command does."""
-    if streams.stdin is None:
-        yield
-        return
-    wake, waker = os.pipe()
-    thread = threading.Thread(target=_send, args=(socket, streams.stdin, wake), daemon=True)
-    thread.start()
-    try:
-        yield
-    finally:
-        os.close(waker)
-        thread.join()
-        os.close(wake)
-
-
-def _send(socket: Any, stdin: int, wake: int) -> None:
-    import websockets.exceptions
-
-    with (
-        selectors.DefaultSelector() as ready,
-        contextlib.suppress(websockets.exceptions.ConnectionClosed),
-    ):
-        try:
-            ready.register(stdin, selectors.EVENT_READ)
-        except PermissionError:  # a plain file, which can always be read
-            while data := os.read(stdin, _PIECE):
-                socket.send(bytes([_STDIN]) + data)
-        else:
-            ready.register(wake, selectors.EVENT_READ)
-            while True:
-                events = [key.fd for key, _ in ready.select()]
-                if wake in events:
-                    return
-                data = os.read(stdin, _PIECE)
-                if not data:
-                    break
-                socket.send(bytes([_STDIN]) + data)
-        if socket.subprotocol == _PROTOCOLS[0]:
-            socket.send(bytes([_CLOSE, _STDIN]))
-
-
-@contextlib.contextmanager
-def _raw(streams: Streams) -> Iterator[None]:
-    """Every key goes to the command, Ctrl-C too."""
-    if not streams.terminal or streams.stdin is None:
-        yield
-        return
-    import termios
-    import tty
-
-    before = termios.tcgetattr(streams.stdin)
-    tty.setraw(streams.stdin, termios.TCSADRAIN)  # what was typed ahead is kept
-    try:
-        yield
-    finally:
-        termios.tcsetattr(streams.stdin, termios.TCSADRAIN, before)
-
-
-@contextlib.contextmanager
-def _resizing(socket: Any, streams: Streams) -> Iterator[None]:
-    """Tells the size of the terminal, now and whenever it changes."""
-    if not streams.terminal:
-        yield
-        return
-
-    def tell(*_: object) -> None:
-        size = os.get_terminal_size(streams.stdout)
-        body = json.dumps({"Width": size.columns, "Height": size.lines})
-        socket.send(bytes([_RESIZE]) + body.encode())
-
-    tell()
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGWINCH, tell)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGWINCH, before)
