@@ -64,6 +64,10 @@ def _measured(site: KubernetesSite) -> int:
     for turn in range(ROUNDS + 1):
         with tempfile.TemporaryDirectory() as place:
             found = _one_round(site, Path(place), f"bench-{os.getpid()}-{turn}")
+        seconds = ", ".join(f"{name} {a:.1f} / {b:.1f}" for name, (a, b) in found.items())
+        print(
+            f"{f'round {turn}' if turn else 'warming up'}, ours / kubectl: {seconds} s", flush=True
+        )
         for name, (a, b) in found.items():
             if turn:  # the first warms the server's caches and the disk's
                 ours[name].append(a)

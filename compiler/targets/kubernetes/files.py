@@ -89,7 +89,8 @@ def _too_large(job: Job, error: TooLarge) -> Diagnostic:
     where = "`{git: <repository>}`, from which pods clone what is committed"
     hint = f"set `files` of `{target}`: {where}, or a bucket or a volume, to which an apply uploads"
     if "files" in job.target.options:
-        hint = f"nothing is uploaded where files are written: set `files` of `{target}`: {where}"
+        said = f"`deployer: {job.target.deployer}` uploads nothing"
+        hint = f"{said}: set `files` of `{target}`: {where}"
     return codes.FILES_TOO_LARGE.at(
         job.task.origin.span(key),
         f"the files of the task are {size}, a ConfigMap holds {ARCHIVE_LIMIT // 1024} KiB",

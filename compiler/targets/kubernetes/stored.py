@@ -55,7 +55,7 @@ def url_of_tree(bucket: str, tree: FileTree) -> str:
 
 def stored_at(target: TargetSpec, tree: FileTree) -> Stored | None:
     """Where the tree goes; None where nothing takes it there."""
-    if target.deployer is Deployer.DIRECTORY:
+    if target.deployer is not Deployer.SERVER_SIDE_APPLY:
         return None
     if bucket := bucket_of(target):
         return Stored(tree, f"{FETCHED}/{archive_name(tree)}", url=url_of_tree(bucket, tree))
