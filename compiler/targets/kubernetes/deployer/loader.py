@@ -21,6 +21,7 @@ from compiler.targets.kubernetes.buckets import HELPER_IMAGE
 from compiler.targets.kubernetes.deployer.attach import run_in
 from compiler.targets.kubernetes.deployer.cluster import Cluster
 from compiler.targets.kubernetes.deployer.verdict import waiting
+from compiler.targets.kubernetes.deployer.workloads import is_suspended
 from compiler.targets.kubernetes.metadata import JOB_NAME, MANAGED_BY
 from compiler.targets.kubernetes.pod_security import RESTRICTED, RESTRICTED_CONTEXT
 from compiler.targets.kubernetes.stored import FOLDER, archive_name
@@ -53,7 +54,7 @@ def loader(
     body = _job(cluster, target, claim)
     name = cluster.client.call("POST", jobs, body)["metadata"]["name"]
     try:
-        pod = _started(cluster, namespace, name)
+        pod = _started(cluster, namespace, f"{jobs}/{name}", name)
 
         def run(script: str, *words: str, stdin: IO[bytes] | None = None) -> tuple[int, str]:
             command = ("/bin/sh", "-c", script, "triplane", f"{_MOUNT}/{FOLDER}", *words)
@@ -79,7 +80,7 @@ def loader(
         cluster.client.call("DELETE", f"{jobs}/{name}", {"propagationPolicy": "Background"})
 
 
-def _started(cluster: Cluster, namespace: str, name: str) -> Mapping[str, Any]:
+def _started(cluster: Cluster, namespace: str, job: str, name: str) -> Mapping[str, Any]:
     pods = cluster.kinds.collection("v1", "Pod", namespace)
     deadline = time.monotonic() + _STARTS_WITHIN
     said = "no pod yet"
@@ -90,6 +91,8 @@ def _started(cluster: Cluster, namespace: str, name: str) -> Mapping[str, Any]:
                 return pod
             said = waiting(pod, 1) or said
         if time.monotonic() > deadline:
+            if is_suspended(cluster.client.find(job) or {}):
+                said = "a queue that takes all Jobs of the namespace holds it"
             raise WorkFailed(
                 f"{cluster.target}: the pod that writes files to a volume does not start: {said}"
             )
