@@ -6,11 +6,13 @@ Both are installed from their registries, which only the long mode does.
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import yaml
 from jsonschema import Draft202012Validator
 
 from compiler.source import bundled, schema_names
@@ -19,16 +21,29 @@ from tests.dialect.editor import Editor
 
 TOP = Path(__file__).parents[2]
 PUBLISHED = TOP / "docs" / "schemas"
-RIGHT = {
-    "task": [*sorted((TOP / "examples").glob("*/task.yaml"))],
-    "stack": sorted((TOP / "stacks").glob("*.yaml")),
-}
 WRONG = {
     "task": ("num_nodess: 2\n", "run: [a]\n", "resources: {cpus: []}\n"),
     "stack": ("set: {name: x}\ntargets: {a: {kind: lsf}}\n",),
     "volume": ("name: a\ntype: nfs\n",),
     "group": ("name: a\nexecution: parallel\nprimary_tasks: a\n",),
 }
+
+
+def _right(folder: Path) -> dict[str, list[Path]]:
+    """Valid files by schema. What checks one document a file gets each in a file below `folder`."""
+    found: dict[str, list[Path]] = {"stack": sorted((TOP / "stacks").glob("*.yaml"))}
+    texts = [path.read_text() for path in sorted((TOP / "examples").glob("*/*.yaml"))]
+    texts += [base.text for base in bases()]
+    for number, text in enumerate(texts):
+        for at, document in enumerate(re.split(r"^---.*\n", text, flags=re.M)):
+            data = yaml.safe_load(document)
+            if data is None:
+                continue
+            kind = "volume" if "type" in data else "group" if "execution" in data else "task"
+            path = folder / f"{number}-{at}.yaml"
+            path.write_text(document)
+            found.setdefault(kind, []).append(path)
+    return found
 
 
 def _references(node: object) -> list[str]:
@@ -59,12 +74,9 @@ def test_check_jsonschema(tmp_path: Path) -> None:
     pip = [tmp_path / "venv" / "bin" / "python", "-m", "pip", "--quiet", "install"]
     subprocess.run([*pip, "check-jsonschema"], check=True)
     checker = tmp_path / "venv" / "bin" / "check-jsonschema"
-    for base in bases():
-        if "---" not in base.text and base.kind == "task":
-            path = tmp_path / f"{base.id}.yaml"
-            path.write_text(base.text)
-            RIGHT["task"].append(path)
-    for name, files in RIGHT.items():
+    right = _right(tmp_path)
+    assert {"task", "group", "volume", "stack"} == right.keys()
+    for name, files in right.items():
         schema = PUBLISHED / f"{name}.schema.json"
         subprocess.run([checker, "--schemafile", schema, *files], check=True)
     for name, texts in WRONG.items():
