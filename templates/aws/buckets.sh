@@ -13,14 +13,14 @@ STUCK_SECONDS=7200 # how long not one of its files may get there
 # copy_url URL DESTINATION: an object becomes a file, a prefix or a bucket a folder.
 copy_url() {
     target_of "$2"
-    mkdir -p "${TARGET%/*}" || return
+    make_folder "${TARGET%/*}" || return
     case $1 in
         https://*) retry curl -fsSL -o "$TARGET" "$1" ;;
         *)
             if is_object "$1"; then
                 retry aws s3 cp --quiet "$1" "$TARGET"
             else
-                mkdir -p "$TARGET" && retry aws s3 sync --quiet "$1" "$TARGET"
+                make_folder "$TARGET" && retry aws s3 sync --quiet "$1" "$TARGET"
             fi
             ;;
     esac || return
@@ -37,7 +37,7 @@ is_object() {
 mount_bucket() {
     command -v mount-s3 >/dev/null || install_mountpoint || return
     target_of "$3"
-    mkdir -p "$TARGET" || return
+    make_folder "$TARGET" || return
     local -a options=(--allow-other --uid "$(id -u "$OWNER")" --gid "$(id -g "$OWNER")")
     [ -z "$2" ] || options+=(--prefix "$2")
     retry mount-s3 "${options[@]}" "${@:4}" "$1" "$TARGET"
@@ -52,7 +52,7 @@ mount_cached() {
     [ ! -d /opt/dlami/nvme ] || cache=/opt/dlami/nvme/triplane
     local socket=/run/triplane-bucket-$number.sock region
     region=$(region_of "${1%%/*}")
-    mkdir -p "$TARGET" "$cache/$number" || return
+    make_folder "$TARGET" && mkdir -p "$cache/$number" || return
     retry rclone mount --daemon --allow-other --uid "$(id -u "$OWNER")" --gid "$(id -g "$OWNER")" \
         --vfs-cache-mode full --cache-dir "$cache/$number" \
         --rc --rc-no-auth --rc-addr "unix://$socket" "${@:3}" \

@@ -6,7 +6,7 @@
 clone_workdir() {
     command -v git >/dev/null || install_package git || return
     target_of \~/sky_workdir
-    mkdir -p "${TARGET%/*}"
+    make_folder "${TARGET%/*}"
     retry clone_into "$TARGET" || return
     GIT_COMMIT_HASH=$(git -C "$TARGET" rev-parse HEAD) || return
     export GIT_URL GIT_COMMIT_HASH

@@ -24,6 +24,7 @@ prepare_node() {
     if [ -e "$SCRIPTS/git.sh" ]; then
         clone_workdir || { say "cannot clone $GIT_URL" && return 1; }
     fi
+    place_volumes || { say "cannot mount a volume" && return 1; }
     local tree
     for tree in "${TREES[@]}"; do
         place_tree "$tree" || { say "cannot place ${tree#* }" && return 1; }
@@ -55,6 +56,16 @@ target_of() {
     fi
 }
 
+# make_folder PATH: what is new of it belongs to the account that runs the task.
+make_folder() {
+    local first=$1
+    [ ! -d "$1" ] || return 0
+    while [ -n "${first%/*}" ] && [ ! -d "${first%/*}" ]; do
+        first=${first%/*}
+    done
+    mkdir -p "$1" && chown -R "$OWNER" "$first"
+}
+
 # place_tree "DIGEST folder|file DESTINATION": unpacks an archive of the bucket.
 place_tree() {
     local digest=${1%% *} rest=${1#* } kind unpacked
@@ -64,9 +75,9 @@ place_tree() {
     retry aws s3 cp --quiet "$FILES_URL/$digest.tar.gz" "$unpacked.tar.gz" &&
         tar -xzf "$unpacked.tar.gz" -C "$unpacked" || return
     if [ "$kind" = file ]; then
-        mkdir -p "${TARGET%/*}" && mv "$unpacked"/* "$TARGET"
+        make_folder "${TARGET%/*}" && mv "$unpacked"/* "$TARGET"
     else
-        mkdir -p "$TARGET" && cp -a "$unpacked/." "$TARGET/"
+        make_folder "$TARGET" && cp -a "$unpacked/." "$TARGET/"
     fi || return
     chown -R "$OWNER" "$TARGET"
     rm -rf "$unpacked" "$unpacked.tar.gz"
@@ -113,7 +124,7 @@ read_secret() {
 secret_file() {
     read_secret "$1" || return
     target_of "$2"
-    mkdir -p "${TARGET%/*}" && (umask 077 && printf %s "$SECRET" >"$TARGET") &&
+    make_folder "${TARGET%/*}" && (umask 077 && printf %s "$SECRET" >"$TARGET") &&
         chown "$OWNER" "$TARGET"
 }
 

@@ -16,6 +16,7 @@ GRACE_SECONDS=30               # between asking a rank to stop and killing it
 export HOME=/root # systemd sets none
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin
 # What only some tasks need: job.env, buckets.sh and logs.sh define these anew.
+place_volumes() { :; }
 place_secrets() { :; }
 place_buckets() { :; }
 flush_buckets() { :; }
@@ -28,7 +29,7 @@ stop_logs() { :; }
 . "$SCRIPTS/node.sh"
 # shellcheck source=/dev/null
 . "$SCRIPTS/peers.sh"
-for part in buckets git logs; do
+for part in buckets git logs volumes; do
     # shellcheck source=/dev/null
     [ ! -e "$SCRIPTS/$part.sh" ] || . "$SCRIPTS/$part.sh"
 done

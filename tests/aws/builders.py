@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 from compiler.diagnostics import SourceText, Span
 from compiler.model import (
     Accelerator,
@@ -16,6 +18,7 @@ from compiler.model import (
     TargetKind,
     TargetSpec,
     Task,
+    Volume,
 )
 from compiler.rendering.filetree import FileTree
 from compiler.targets.aws.ownership import Ownership, owner_of
@@ -114,6 +117,42 @@ def job(
         files_digest="0" * 64,
         trees=trees,
     )
+
+
+def volume(
+    kind: str,
+    name: str = "data",
+    *,
+    size: int | None = None,
+    infra: str | None = None,
+    use_existing: bool = False,
+    labels: dict[str, str] | None = None,
+    **config: object,
+) -> Volume:
+    mode, storage = config.get("access_mode"), config.get("storage_class_name")
+    return Volume(
+        name=name,
+        type=kind,
+        infra=infra,
+        size_gib=size,
+        use_existing=use_existing,
+        labels=labels or {},
+        access_mode=None if mode is None else str(mode),
+        storage_class_name=None if storage is None else str(storage),
+        namespace=None,
+        host_path=None,
+        cleanup_on_deletion=False,
+        config=config,
+        origin=ORIGIN,
+    )
+
+
+def volume_job(
+    kind: str, name: str = "data", *, spec: TargetSpec | None = None, **fields: object
+) -> Job:
+    """The job of a volume itself."""
+    made = volume(kind, name, **fields)
+    return dataclasses.replace(job(spec=spec, work=name, script=None), volume=made)
 
 
 def secret_job() -> Job:

@@ -20,7 +20,7 @@ from compiler.rendering.artifact import Artifact
 
 AMI = "ami-0123456789abcdef0"
 ACCOUNT = "123456789012"
-_PROJECT_MODULES = ("common", "workloads")
+_PROJECT_MODULES = ("common", "volumes", "workloads")
 
 
 @dataclass(frozen=True)
@@ -32,6 +32,7 @@ class Registered:
     inputs: Mapping[str, object]
     ignore_changes: tuple[str, ...] = ()
     dependencies: tuple[str, ...] = ()
+    is_protected: bool = False
 
 
 @dataclass
@@ -81,7 +82,10 @@ def run_project(
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # of resources that nobody uses
         _ = (
+            pulumi_aws.ebs.Volume,
             pulumi_aws.ec2.Instance,
+            pulumi_aws.efs.FileSystem,
+            pulumi_aws.fsx.LustreFileSystem,
             pulumi_aws.iam.Role,
             pulumi_aws.s3.BucketObjectv2,
             pulumi_aws.ssm.get_parameter_output,
@@ -96,12 +100,13 @@ def run_project(
                 options[request.type, request.name] = (
                     tuple(request.ignoreChanges),
                     tuple(sorted(urn.rpartition("::")[2] for urn in request.dependencies)),
+                    request.protect,
                 )
             return super().RegisterResource(request)
 
     class Answers(mocks.Mocks):
         def new_resource(self, args):
-            if args.custom:  # components hold others and are nothing in AWS
+            if args.custom and not args.resource_id:  # else it holds others, or is there already
                 registered.append((args.typ, args.name, dict(args.inputs)))
             return f"{args.name}-id", _outputs(args)
 
@@ -167,6 +172,10 @@ def _outputs(args) -> dict[str, object]:
     outputs.setdefault("arn", f"arn:aws:mock:::{args.name}")
     if args.typ.endswith(":LaunchTemplate"):
         outputs["latestVersion"] = 1
+    if args.typ.endswith(":MountTarget"):
+        outputs["ipAddress"] = "10.0.0.9"
+    if args.typ.endswith(":LustreFileSystem"):
+        outputs |= {"dnsName": "fs-0mock.fsx.us-east-1.amazonaws.com", "mountName": "mock"}
     return outputs
 
 
@@ -177,5 +186,7 @@ def _answer(token: str, arguments: Mapping[str, object]) -> dict[str, object]:
         "getParameter": {"value": AMI, "insecureValue": AMI},
         "getAmi": {"rootDeviceName": "/dev/xvda"},
         "getCallerIdentity": {"accountId": ACCOUNT},
+        "getVolume": {"volumeId": "vol-0mock"},
+        "getFileSystem": {"fileSystemId": "fs-0mock", "dnsName": "fs-0mock.efs.amazonaws.com"},
     }
     return {**arguments, "id": "mock", **answers[token.rpartition(":")[2]]}

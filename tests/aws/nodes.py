@@ -67,6 +67,7 @@ _COMMANDS = {
 case "$*" in
     *api/token*) echo token ;;
     *triplane:rank*) printf %s "{rank}" ;;
+    *triplane:volume:*) last=${{!#}} && cat "{node}/tags/${{last##*:}}" ;;
     *local-ipv4*) printf %s "10.0.0.1{rank}" ;;
     *--head*) printf 'HTTP/1.1 403 Forbidden\\r\\nx-amz-bucket-region: eu-west-1\\r\\n\\r\\n' ;;
 esac
@@ -79,6 +80,21 @@ esac
     "setpriv": '#!/bin/bash\nshift 5\nexec "$@"\n',
     "systemd-run": '#!/bin/bash\nprintf "%s\\n" "$@" >"{node}/systemd-run"\n',
     "mount-s3": '#!/bin/bash\necho "mount-s3 $*" >>"{node}/mounts"\n',
+    # A mounted disk or file system is a folder of the node, shown through a link.
+    "mount": """#!/bin/bash
+echo "mount $*" >>"{node}/mounts"
+[ "$1" = --bind ] && rmdir "$3" && ln -s "$2" "$3"
+exit 0
+""",
+    "blkid": """#!/bin/bash
+[ ! -e "{node}/broken" ] || exit 8
+[ -e "{node}/formatted" ] || exit 2
+[ "$1" = -p ] || echo ext4
+""",
+    "mkfs.ext4": '#!/bin/bash\necho "mkfs.ext4 $*" >>"{node}/mounts" && touch "{node}/formatted"\n',
+    "mount.nfs4": "#!/bin/bash\n",
+    "mount.lustre": "#!/bin/bash\n",
+    "resize2fs": '#!/bin/bash\necho "resize2fs $*" >>"{node}/mounts"\n',
     "rclone": """#!/bin/bash
 if [ "$1" = mount ]; then
     echo "rclone $*" >>"{node}/mounts"

@@ -28,7 +28,7 @@ _ANYWHERE = {
         for kind in ("Control", "Data")
     ),
 }
-_UNTAGGABLE = ("RolePolicy", "RolePolicyAttachment", "BucketObjectv2", "MountTarget", "Record")
+_UNTAGGABLE = ("RolePolicy", "BucketObjectv2", "MountTarget", "VolumeAttachment")
 
 
 def violations(project: Project) -> list[str]:
@@ -61,7 +61,7 @@ def disks_are_encrypted(project: Project) -> Iterator[str]:
         for mapping in item.inputs.get("blockDeviceMappings") or [{}]:
             if (mapping.get("ebs") or {}).get("encrypted") != "true":
                 yield item.name
-    for kind in ("Volume", "FileSystem"):
+    for kind in ("Volume", "FileSystem"):  # Lustre always encrypts
         for item in project.of(kind):
             if item.inputs.get("encrypted") is not True:
                 yield item.name
@@ -108,7 +108,7 @@ def interfaces_have_the_groups(project: Project) -> Iterator[str]:
 def efa_traffic_is_allowed(project: Project) -> Iterator[str]:
     for item in project.of("LaunchTemplate"):
         for nic in (item.inputs.get("networkInterfaces") or [])[:1]:
-            (group,) = nic["securityGroups"]
+            group = nic["securityGroups"][0]  # behind it those of volumes
             for kind in ("SecurityGroupIngressRule", "SecurityGroupEgressRule"):
                 own = [
                     rule
@@ -175,6 +175,11 @@ def volumes_of_nodes_are_tagged(project: Project) -> Iterator[str]:
             yield item.name
 
 
+def what_holds_data_is_protected(project: Project) -> Iterator[str]:
+    for kind in ("Volume", "FileSystem", "LustreFileSystem"):
+        yield from (item.name for item in project.of(kind) if not item.is_protected)
+
+
 def nodes_stay_while_they_run(project: Project) -> Iterator[str]:
     for item in project.of("Instance"):
         if "launch_template" not in item.ignore_changes and "launchTemplate" not in (
@@ -206,6 +211,7 @@ RULES: tuple[Rule, ...] = (
     user_data_fits,
     everything_is_tagged,
     volumes_of_nodes_are_tagged,
+    what_holds_data_is_protected,
     nodes_stay_while_they_run,
     names_fit,
 )

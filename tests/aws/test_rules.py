@@ -15,11 +15,16 @@ from tests.aws.mocks import Project, run_project, write_project
 
 @pytest.fixture(scope="module")
 def project(tmp_path_factory) -> Project:
-    """Two nodes with EFA and an open port."""
+    """Two nodes with EFA and an open port, and a disk."""
     job = builders.job(
         builders.resources("H100:8", network_tier="best", ports=("8080",)), num_nodes=2
     )
-    artifacts = [*TARGET.project(job.stack, job.target), *TARGET.render(job, Diagnostics())]
+    disk = builders.volume_job("aws-ebs", size=10, infra="aws/us-east-1/us-east-1a")
+    artifacts = [
+        *TARGET.project(job.stack, job.target),
+        *TARGET.render(job, Diagnostics()),
+        *TARGET.render(disk, Diagnostics()),
+    ]
     return run_project(write_project(tmp_path_factory.mktemp("project"), artifacts))
 
 
@@ -82,6 +87,9 @@ BROKEN = {
     rules.user_data_fits: lambda p: change(p, "LaunchTemplate", userData="eA=="),
     rules.everything_is_tagged: lambda p: change(p, "Role", tags=None),
     rules.volumes_of_nodes_are_tagged: lambda p: change(p, "LaunchTemplate", tagSpecifications=[]),
+    rules.what_holds_data_is_protected: lambda p: object.__setattr__(
+        p.one("Volume"), "is_protected", False
+    ),
     rules.nodes_stay_while_they_run: lambda p: object.__setattr__(
         p.of("Instance")[0], "ignore_changes", ()
     ),

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from compiler.model import Image
-from tests.aws.builders import job, resources, secret_job, target
+from compiler.model import Image, Infra, VolumeMount
+from tests.aws.builders import ORIGIN, job, resources, secret_job, target, volume_job
 from tests.aws.mocks import run_project, write_project
 from tests.aws.projects import artifacts_of, run, scripts
 from tests.aws.validation import faults
@@ -105,7 +105,14 @@ def test_programs_are_formatted_and_linted(tmp_path, width):
             spec=spec,
         ),
         job(resources(image=Image(machine="ami-0123456789")), work="c", spec=spec),
+        volume_job("aws-ebs", "d" * 40, size=9, infra="aws/us-east-1/us-east-1a", spec=spec),
+        volume_job("aws-efs", "1st", spec=spec),
+        volume_job("aws-fsx-lustre", "fs-0123456789", use_existing=True, spec=spec),
     )
+    mounted = {item.volume.name: item.volume for item in jobs if item.volume is not None}
+    mounts = tuple(VolumeMount(f"/{name}", name, origin=ORIGIN) for name in mounted)
+    reader = job(resources(infra=Infra("aws", None, "us-east-1a")), spec=spec, volumes=mounts)
+    jobs = (*jobs, dataclasses.replace(reader, work="reader", mounted=mounted))
     root = write_project(tmp_path, artifacts_of(*jobs))
     for command in (["format", "--check", "--diff"], ["check", "--select", "E,F,I,B,UP"]):
         options = ["--isolated", "--no-cache", "--line-length", str(width)]
@@ -120,9 +127,10 @@ def test_programs_are_formatted_and_linted(tmp_path, width):
 def test_the_validator_finds_what_the_sdk_lets_through(tmp_path):
     folder = write_project(tmp_path, artifacts_of(job()))
     module = folder / "workloads/llama_pretrain_1.py"
-    broken = module.read_text().replace("volume_size=256", 'volume_size="big"')
-    broken = broken.replace('http_tokens="required"', "http_tokens=7")
+    broken = module.read_text().replace("size=256", 'size="big"')
     module.write_text(broken)
+    machines = folder / "common/machines.py"
+    machines.write_text(machines.read_text().replace('"required"', "7"))
     found = faults(run_project(folder))
     assert any("volumeSize: 'big' is no int" in fault for fault in found)
     assert any("httpTokens: 7 is no str" in fault for fault in found)

@@ -24,13 +24,15 @@ from compiler.model import (
 from compiler.rendering.artifact import Artifact, ArtifactKind
 from compiler.resources import data_folder
 from compiler.targets.aws import TARGET
-from compiler.targets.aws.emit import literal
 from compiler.targets.aws.images import choose_image
 from compiler.targets.aws.instances import choose_instance, efa_of
-from compiler.targets.aws.lower import disk_of, module_of, tag_problem
+from compiler.targets.aws.labels import tag_problem
+from compiler.targets.aws.lower import disk_of
 from compiler.targets.aws.options import options_of
+from compiler.targets.aws.programs import literal
 from compiler.targets.aws.support import SUPPORT
 from compiler.targets.aws.verify import program_error
+from compiler.targets.aws.volumes import module_of
 from compiler.targets.interface import Job, SupportLevel
 from compiler.targets.registry import target_of
 from tests.aws.builders import ORIGIN, job, resources, stack, target

@@ -442,6 +442,9 @@ VOLUME: Rows = {
     "config.namespace": (["ml"], ["Ml", 5, "a_b"]),
     "config.host_path": HOST_PATHS,
     "config.cleanup_on_deletion": BOOLS,
+    "config.volume_type": (["gp3", "io2"], ["gp2", 5]),
+    "config.iops": ([100, 80000], [0, "3000"]),
+    "config.throughput": ([125, 500], [0, "500"]),
 }
 GROUP: Rows = {
     "name": (["g", "G_1-x"], ["g.x", "g x", "", 5, None]),

@@ -103,6 +103,30 @@ POLICY_SIZE = Code(
     "Bring files along as one folder rather than many, and name fewer secrets.",
     example="file_mounts: {~/1: ./1, ~/2: ./2, ~/3: ./3, ...}",
 )
+VOLUME_ZONE = Code(
+    "aws-volume-zone",
+    Severity.ERROR,
+    "A disk and the nodes that mount it are not in one zone.",
+    "A disk of EBS is in one zone, and only instances of that zone can have it.",
+    "Give the volume a zone (`infra: aws/us-east-1/us-east-1a`), and the task the same or none.",
+    example="name: scratch, type: aws-ebs, size: 100Gi, infra: aws/us-east-1",
+)
+VOLUME_NODES = Code(
+    "aws-volume-nodes",
+    Severity.ERROR,
+    "A disk is mounted by more nodes than can have it, or a node has too many.",
+    "A disk of EBS belongs to one instance at a time, which has a limited number of devices.",
+    "Use `type: aws-efs` or `type: aws-fsx-lustre` for what several nodes share.",
+    example="num_nodes: 2, volumes: {/data: a-disk}",
+)
+VOLUME_VALUE = Code(
+    "aws-volume-value",
+    Severity.ERROR,
+    "The service has no volume of this size, speed, type or name.",
+    "AWS would refuse to make it.",
+    "Choose one of the values that the message lists.",
+    example="name: data, type: aws-fsx-lustre, size: 500Gi",
+)
 TEXT = Code(
     "aws-text",
     Severity.ERROR,

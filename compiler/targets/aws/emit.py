@@ -10,24 +10,23 @@ from functools import cache
 from compiler.model import GitWorkdir, Stack, TargetSpec, names
 from compiler.rendering.artifact import Artifact, ArtifactKind
 from compiler.rendering.environment import render
-from compiler.rendering.quoting import checked
 from compiler.targets.aws.buckets import bucket_uses
 from compiler.targets.aws.lower import Workload, accelerator_family
+from compiler.targets.aws.mounting import mounts
 from compiler.targets.aws.options import AwsOptions, options_of
 from compiler.targets.aws.ownership import owner_of
+from compiler.targets.aws.programs import literal, run_module, volume_module
 from compiler.targets.aws.scripts import digests_of, scripts_of, static_text
+from compiler.targets.aws.volumes import lower_volume
 from compiler.targets.interface import Job
 
-_STATIC = ("__main__.py", "common/grants.py", "common/permissions.py", "common/runs.py")
+_LIBRARIES = ("filesystems", "grants", "machines", "permissions", "runs", "volumes")
+_STATIC = (
+    "__main__.py",
+    *(f"common/{name}.py" for name in _LIBRARIES),
+)
 _PROJECT_LIMIT = 100
 _KINDS = {"py": ArtifactKind.PROGRAM, "sh": ArtifactKind.SHELL, "env": ArtifactKind.SHELL}
-
-
-def literal(text: str) -> str:
-    """A Python string literal in ASCII, with the quotes that formatters prefer."""
-    quote = "'" if text.count('"') > text.count("'") else '"'
-    body = checked(text).encode("unicode_escape").decode()
-    return quote + body.replace(quote, f"\\{quote}") + quote
 
 
 def emit_job(job: Job, workload: Workload) -> tuple[Artifact, ...]:
@@ -46,7 +45,7 @@ def emit_job(job: Job, workload: Workload) -> tuple[Artifact, ...]:
             "ends": workload.ends,
         },
     )
-    module = render("aws/workload.py.j2", _module(workload))
+    module = run_module(workload)
     base, name = f"aws/{job.target.key}", workload.name
     return (
         _artifact(f"{base}/workloads/{workload.module}.py", module, f"Program/{name}"),
@@ -56,6 +55,13 @@ def emit_job(job: Job, workload: Workload) -> tuple[Artifact, ...]:
             for file, text in files.items()
         ),
     )
+
+
+def emit_volume(job: Job) -> tuple[Artifact, ...]:
+    """The module of a volume."""
+    volume = lower_volume(job)
+    path = f"aws/{job.target.key}/volumes/{volume.module}.py"
+    return (_artifact(path, volume_module(volume), f"Program/{volume.name}"),)
 
 
 def emit_project(stack: Stack, target: TargetSpec) -> tuple[Artifact, ...]:
@@ -73,6 +79,7 @@ def emit_project(stack: Stack, target: TargetSpec) -> tuple[Artifact, ...]:
         "common/__init__.py": '"""What all workloads of the stack use."""\n',
         "common/settings.py": render("aws/common/settings.py.j2", _settings(stack, target)),
         "common/network.py": render("aws/common/network.py.j2", _network(options)),
+        "volumes/__init__.py": '"""One module a volume."""\n',
         "workloads/__init__.py": '"""One module a run."""\n',
     }
     return tuple(
@@ -122,6 +129,8 @@ def _job_env(job: Job, workload: Workload) -> dict[str, object]:
         "log_group": options.log_group,
         "log_days": options.log_days,
         "buckets": [use.words for use in bucket_uses(job.task)],
+        "volumes": workload.volumes,
+        "mounts": mounts(job),
     }
 
 
@@ -134,33 +143,6 @@ def _run_options(job: Job) -> list[str]:
             texts = [options] if isinstance(options, str) else list(options)
             return [word for text in texts for word in shlex.split(str(text))]
     return []
-
-
-def _module(workload: Workload) -> dict[str, object]:
-    instance, efa = workload.instance, workload.efa
-    parts = [f"{workload.nodes} x {instance.name}"]
-    if instance.accelerator:
-        parts.append(f"{instance.accelerator_count:g} {instance.accelerator} each")
-    return {
-        "lit": literal,
-        "summary": f"{workload.name}: {', '.join(parts)}",
-        "name": workload.name,
-        "run": workload.run_key,
-        "nodes": workload.nodes,
-        "ends": workload.ends,
-        "tags": list(workload.tags.items()),
-        "ports": workload.ports,
-        "iam_name": workload.iam_name,
-        "statements": workload.statements,
-        "placement_group": workload.placement_group,
-        "image": workload.image,
-        "instance_type": instance.name,
-        "spot": workload.spot,
-        "reservation": workload.reservation,
-        "disk": workload.disk,
-        "efa_cards": (efa.first, efa.end) if efa else None,
-        "zone": workload.zone,
-    }
 
 
 def _project(stack: Stack, target: TargetSpec) -> dict[str, object]:

@@ -64,8 +64,9 @@ def _task_uses(task: Task) -> Iterator[tuple[str, Span]]:
             yield "file_mounts (other store)", mount.origin.span()
     for storage in task.storage:
         yield from _storage_uses(storage)
-    for volume in task.volumes:
-        yield "volumes", volume.origin.key_span()
+    for mount in task.volumes:
+        if mount.name is None or mount.size_gib is not None:
+            yield "volumes (ephemeral)", mount.origin.key_span()
     config = task.origin.child("config")
     if task.hooks:
         yield "config.hooks", config.key_span("hooks")

@@ -14,14 +14,20 @@ from compiler.targets.aws.buckets import bucket_uses, statements_of
 from compiler.targets.aws.capacity import Reservation, doubts, reservation_of
 from compiler.targets.aws.images import MachineImage, choose_image
 from compiler.targets.aws.instances import Efa, efa_of, select_instance, wants_efa
+from compiler.targets.aws.labels import label_faults
 from compiler.targets.aws.limits import policy_faults
+from compiler.targets.aws.mounting import (
+    MountedVolume,
+    mount_faults,
+    mounted_volumes,
+    zone_of_volumes,
+)
 from compiler.targets.aws.options import AwsOptions, options_of
 from compiler.targets.aws.scripts import SecretReference, secret_references
+from compiler.targets.aws.volumes import module_of
 from compiler.targets.interface import Job
 
 _DEFAULT_DISK_GIB = 256
-_TAG_KEY = re.compile(r"[A-Za-z0-9+=.,_:@-]{1,128}")
-_TAG_VALUE_LIMIT = 256
 _IAM_NAME_LIMIT = 56  # 64 less what Pulumi puts behind a name
 _ECR = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[a-z0-9-]+)\.amazonaws\.com(?:\.cn)?"
@@ -59,6 +65,7 @@ class Workload:
     placement_group: bool
     spot: bool
     reservation: Reservation | None
+    volumes: tuple[MountedVolume, ...]
     zone: str | None
     ports: tuple[tuple[int, int], ...]
     tags: Mapping[str, str]
@@ -66,12 +73,6 @@ class Workload:
     statements: tuple[tuple[str, tuple[str, ...]], ...]
     secrets: tuple[SecretReference, ...] = field(repr=False)
     options: AwsOptions
-
-
-def module_of(job_name: str) -> str:
-    """The Python module of a job; different jobs have different ones."""
-    module = job_name.replace("-", "_")
-    return f"_{module}" if module[0].isdigit() else module
 
 
 def lower(job: Job, diagnostics: Diagnostics) -> Workload | None:
@@ -88,7 +89,7 @@ def lower(job: Job, diagnostics: Diagnostics) -> Workload | None:
         diagnostics.add(image.at(resources, target))
         return None
     secrets = secret_references(job, diagnostics)
-    tags = _tags(job, options, diagnostics)
+    tags = _tags(job, diagnostics)
     efa = efa_of(instance) if wants_efa(resources) else None
     if efa is not None and not options.subnets:
         diagnostics.add(
@@ -102,6 +103,8 @@ def lower(job: Job, diagnostics: Diagnostics) -> Workload | None:
     reservation = reservation_of(resources, instance, options)
     packed = job.task.num_nodes > 1 and (efa is not None or instance.accelerator is not None)
     diagnostics.extend(doubts(resources, reservation, options, job.target, packed=packed))
+    zone = (reservation.zone if reservation else None) or resources.infra.zone
+    diagnostics.extend(mount_faults(job, zone))
     statements = tuple(_statements(job, secrets))
     runs = f"{options.bucket}/{options.runs_prefix(job.stack.set_name, job.target.key)}"
     diagnostics.extend(policy_faults(statements, f"{runs}/{job.work}", job.task, job.target))
@@ -119,7 +122,8 @@ def lower(job: Job, diagnostics: Diagnostics) -> Workload | None:
         placement_group=packed and reservation is None,
         spot=resources.use_spot,
         reservation=reservation,
-        zone=(reservation.zone if reservation else None) or resources.infra.zone,
+        volumes=mounted_volumes(job),
+        zone=zone or zone_of_volumes(job),
         ports=tuple(_port_range(text) for text in resources.ports),
         tags=tags,
         iam_name=names.cut(job.name, _IAM_NAME_LIMIT),
@@ -153,30 +157,12 @@ def _port_range(text: str) -> tuple[int, int]:
     return int(first), int(last or first)
 
 
-def _tags(job: Job, options: AwsOptions, diagnostics: Diagnostics) -> dict[str, str]:
+def _tags(job: Job, diagnostics: Diagnostics) -> dict[str, str]:
     """The task's labels as tags, behind those that say whose the instance is."""
-    for key, value in job.resources.labels.items():
-        if problem := tag_problem(key, value):
-            diagnostics.add(
-                codes.LABEL.at(
-                    job.resources.origin_of("labels").key_span(key),
-                    f"label `{key}` {problem}",
-                    target=job.target.key,
-                )
-            )
+    origin = job.resources.origin_of("labels")
+    diagnostics.extend(label_faults(job.resources.labels, origin, job.target))
     own = {"triplane:work": job.work, "triplane:run": str(job.run)}
     return own | dict(job.resources.labels)
-
-
-def tag_problem(key: str, value: str) -> str | None:
-    """Why a label cannot be a tag that instances read from their metadata; None if it can."""
-    if key == "Name" or key.lower().startswith(("aws:", "triplane:")):
-        return "is one that triplane or AWS sets itself"
-    if not _TAG_KEY.fullmatch(key) or key in (".", "..", "_index"):
-        return "has characters that a tag of an instance cannot have"
-    if len(value) > _TAG_VALUE_LIMIT:
-        return f"has a value of more than {_TAG_VALUE_LIMIT} characters"
-    return None
 
 
 def _statements(job: Job, secrets: tuple[SecretReference, ...]):

@@ -14,6 +14,7 @@ from compiler.model import Accelerator, GitWorkdir
 from compiler.rendering.launcher import Placement, gpus_per_node, script_folder, task_env
 from compiler.resources import data_folder
 from compiler.targets.aws.buckets import bucket_uses
+from compiler.targets.aws.mounting import mounts
 from compiler.targets.aws.options import options_of
 from compiler.targets.aws.ownership import owner_of
 from compiler.targets.interface import Job
@@ -90,6 +91,8 @@ def scripts_of(job: Job, instance: InstanceType, region: str, job_env: str) -> d
     files |= {name: static_text(name) for name in SUPERVISOR_FILES}
     if bucket_uses(job.task):
         files["buckets.sh"] = static_text("buckets.sh")
+    if mounts(job):
+        files["volumes.sh"] = static_text("volumes.sh")
     if isinstance(job.task.workdir, GitWorkdir):
         files["git.sh"] = static_text("git.sh")
     if options_of(job.target, job.stack).log_group:

@@ -39,7 +39,10 @@ _TASK = (
      "bring them along as a plain file mount, or upload them first"),
     ("file_mounts (new bucket)", _CHANGED, "the bucket has to be there"),
     ("file_mounts (not persistent)", _IGNORED, "no bucket is deleted"),
-    ("volumes", _REFUSED, f"a volume is {_LATER}"),
+    ("volumes", _FULL, "mounted by every node before `setup`, a part of one by its `sub_path`; "
+     "a disk (aws-ebs) by one node"),
+    ("volumes (ephemeral)", _REFUSED, "no volume is made for one run",
+     "use `disk_size`, or the instance's own disks"),
     ("service", _REFUSED, f"serving is {_LATER}"),
     ("pool", _REFUSED, f"a pool of workers is {_LATER}"),
     ("event_callback", _IGNORED, "no controller is there to call it"),
@@ -62,7 +65,11 @@ _TASK = (
     ("group", _REFUSED, f"a job group is {_LATER}"),
     ("group (joined later)", _REFUSED, f"joining a running group is {_LATER}"),
     ("pipeline", _REFUSED, f"a pipeline is {_LATER}"),
-    ("volume", _REFUSED, f"making a volume is {_LATER}"),
+    ("volume", _FULL, "aws-ebs is an encrypted disk, aws-efs a file system with one mount target, "
+     "aws-fsx-lustre one of persistent type 2; `use_existing` finds it by its Name tag or its id"),
+    ("volume (storage_class_name)", _IGNORED, "`storage_class_name` is one of Kubernetes",
+     "`config: {volume_type: ...}`"),
+    ("volume (namespace)", _IGNORED, "`namespace` is one of Kubernetes"),
 )
 
 _RESOURCES = (

@@ -19,7 +19,7 @@ from compiler.model import (
 )
 from compiler.rendering.artifact import Artifact
 from compiler.targets.aws.capacity import reservation_of, wrong_zone
-from compiler.targets.aws.emit import emit_job, emit_project
+from compiler.targets.aws.emit import emit_job, emit_project, emit_volume
 from compiler.targets.aws.images import choose_image
 from compiler.targets.aws.instances import select_instance
 from compiler.targets.aws.limits import oversized
@@ -28,6 +28,7 @@ from compiler.targets.aws.lower import lower
 from compiler.targets.aws.options import options_of, region_of
 from compiler.targets.aws.support import SUPPORT
 from compiler.targets.aws.verify import verify_artifact
+from compiler.targets.aws.volumes import UPDATES, volume_faults
 from compiler.targets.interface import Job, Support
 
 
@@ -35,7 +36,8 @@ class AwsTarget:
     """Tasks become instances of a launch template, described by a module of a program.
 
     Layout below `aws/<target>/`: `__main__.py`, `common/` and the Pulumi files are the
-    project's; `workloads/<module>.py`, `user_data/<job>.sh` and `scripts/<job>/` a job's.
+    project's; `workloads/<module>.py`, `user_data/<job>.sh` and `scripts/<job>/` a job's,
+    `volumes/<module>.py` a volume's.
     """
 
     kind = TargetKind.AWS.value
@@ -54,15 +56,24 @@ class AwsTarget:
     def refusals_of_whole(
         self, whole: Group | Pipeline | Volume, target: TargetSpec
     ) -> Iterable[Diagnostic]:
-        """Nothing beyond the rows of the support table."""
-        return ()
+        """What AWS' services would not make of a volume."""
+        if not isinstance(whole, Volume):
+            return ()
+        found = (*_without_bucket(target), *volume_faults(whole, target))
+        return [item for item in found if item.severity is Severity.ERROR]
 
     def volume_updates(self, volume: Volume, target: TargetSpec) -> frozenset[str]:
-        """Volumes are not rendered."""
-        return frozenset()
+        """What its service changes while it is there; nothing of one that was there before."""
+        return frozenset() if volume.use_existing else UPDATES.get(volume.type, frozenset())
 
     def render(self, job: Job, diagnostics: Diagnostics) -> tuple[Artifact, ...]:
-        """The job's module, boot script and scripts; () with errors in `diagnostics`."""
+        """The job's module, boot script and scripts, or the volume's module; () with errors in
+        `diagnostics`."""
+        if job.volume is not None:
+            own = Diagnostics(volume_faults(job.volume, job.target))
+            diagnostics.extend(own)
+            diagnostics.extend(stack_losses(job.stack, job.target))
+            return () if own.has_errors else emit_volume(job)
         diagnostics.extend(losses(job.task, job.resources, job.target))
         diagnostics.extend(stack_losses(job.stack, job.target))
         diagnostics.extend(_without_bucket(job.target))

@@ -54,6 +54,10 @@ def _outputs(kind: str, identity: str, inputs: dict[str, Any]) -> dict[str, Any]
         found["latestVersion"] = 1
     if kind == INSTANCE:
         found["privateIp"] = "10.0.0.10"
+    if short == "MountTarget":
+        found["ipAddress"] = "10.0.0.9"
+    if short == "LustreFileSystem":
+        found |= {"dnsName": f"{identity}.fsx.us-east-1.amazonaws.com", "mountName": "abcdef"}
     return found
 
 
@@ -184,6 +188,11 @@ class Provider(provider_pb2_grpc.ResourceProviderServicer):
             "getSubnets": {"ids": ["subnet-0bbbbbbb", "subnet-0aaaaaaa"]},
             "getAmi": {"rootDeviceName": "/dev/xvda"},
             "getCallerIdentity": {"accountId": ACCOUNT},
+            "getVolume": {"volumeId": "vol-0123456789abcdef0"},
+            "getFileSystem": {
+                "fileSystemId": arguments.get("fileSystemId") or "fs-0123456789abcdef0",
+                "dnsName": "fs-0123456789abcdef0.efs.us-east-1.amazonaws.com",
+            },
         }
         found = answers.get(request.tok.rpartition(":")[2])
         if found is None:

@@ -148,7 +148,54 @@ def _placement(inputs: Inputs) -> Iterator[tuple[str, str]]:
         yield "partitionCount", "partition_count must only be set with strategy partition"
 
 
+def _disk(inputs: Inputs) -> Iterator[tuple[str, str]]:
+    yield from _ebs({**inputs, "volumeType": inputs.get("type")}, "type")
+    if not 1 <= inputs.get("size", 1) <= 65536:
+        yield "size", "expected to be in the range (1 - 65536)"
+
+
+def _lustre(inputs: Inputs) -> Iterator[tuple[str, str]]:
+    size, kind = inputs.get("storageCapacity"), inputs.get("deploymentType")
+    if kind == "PERSISTENT_2" and size != 1200 and (not size or size % 2400):
+        yield "storageCapacity", "is 1200, 2400 or an increment of 2400"
+    if kind == "PERSISTENT_2" and inputs.get("perUnitStorageThroughput") not in (
+        *(125, 250),
+        *(500, 1000),
+    ):
+        yield "perUnitStorageThroughput", "expected one of [125 250 500 1000]"
+    if kind == "SCRATCH_2" and inputs.get("perUnitStorageThroughput") is not None:
+        yield "perUnitStorageThroughput", "is only for persistent deployment types"
+
+
 TYPES: dict[str, Rules] = {
+    "aws:ebs/volume:Volume": Rules(
+        required=("availabilityZone",),
+        any_of=(("size", "snapshotId"),),
+        forces=("availabilityZone", "encrypted", "kmsKeyId", "snapshotId", "outpostArn"),
+        values=_disk,
+    ),
+    "aws:efs/fileSystem:FileSystem": Rules(
+        forces=(
+            *("availabilityZoneName", "creationToken", "encrypted", "kmsKeyId"),
+            "performanceMode",
+        ),
+    ),
+    "aws:efs/mountTarget:MountTarget": Rules(
+        required=("fileSystemId", "subnetId"),
+        forces=("fileSystemId", "subnetId", "ipAddress"),
+    ),
+    "aws:fsx/lustreFileSystem:LustreFileSystem": Rules(
+        required=("subnetIds",),
+        forces=(
+            *("deploymentType", "fileSystemTypeVersion", "securityGroupIds", "storageType"),
+            *("subnetIds", "kmsKeyId"),
+        ),
+        values=_lustre,
+    ),
+    "aws:ec2/volumeAttachment:VolumeAttachment": Rules(
+        required=("deviceName", "instanceId", "volumeId"),
+        forces=("deviceName", "instanceId", "volumeId"),
+    ),
     "aws:ec2/instance:Instance": Rules(
         any_of=(("ami", "launchTemplate"), ("instanceType", "launchTemplate")),
         forces=(

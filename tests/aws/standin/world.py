@@ -17,10 +17,14 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from typing import Any
 
 INSTANCE = "aws:ec2/instance:Instance"
 OBJECT = "aws:s3/bucketObjectv2:BucketObjectv2"
+DISK = "aws:ebs/volume:Volume"
+SHARED = "aws:efs/fileSystem:FileSystem"
+LUSTRE = "aws:fsx/lustreFileSystem:LustreFileSystem"
 DEFAULT_AMI = "ami-0123456789abcdef0"
 
 
@@ -60,6 +64,18 @@ def begin(world: World, kind: str, inputs: dict[str, Any]) -> str | None:
         body = str(inputs.get("content", "")).encode()
         boto3.client("s3").put_object(Bucket=inputs["bucket"], Key=inputs["key"], Body=body)
         return f"{inputs['bucket']}/{inputs['key']}"
+    if kind == DISK:
+        zone, size = inputs["availabilityZone"], int(inputs["size"])
+        return boto3.client("ec2").create_volume(AvailabilityZone=zone, Size=size)["VolumeId"]
+    if kind == SHARED:
+        return boto3.client("efs").create_file_system(CreationToken=token_hex(8))["FileSystemId"]
+    if kind == LUSTRE:
+        made = boto3.client("fsx").create_file_system(
+            FileSystemType="LUSTRE",
+            StorageCapacity=int(inputs["storageCapacity"]),
+            SubnetIds=[inputs["subnetIds"]],
+        )
+        return made["FileSystem"]["FileSystemId"]
     if kind != INSTANCE:
         return None
     template = world.template_of(inputs)
@@ -79,18 +95,34 @@ def end(kind: str, identity: str, inputs: dict[str, Any]) -> None:
 
     if kind == OBJECT:
         boto3.client("s3").delete_object(Bucket=inputs["bucket"], Key=inputs["key"])
-    elif kind == INSTANCE and not is_gone(kind, identity):
+    elif is_gone(kind, identity):
+        return
+    elif kind == INSTANCE:
         boto3.client("ec2").terminate_instances(InstanceIds=[identity])
+    elif kind == DISK:
+        boto3.client("ec2").delete_volume(VolumeId=identity)
+    elif kind == SHARED:
+        boto3.client("efs").delete_file_system(FileSystemId=identity)
+    elif kind == LUSTRE:
+        boto3.client("fsx").delete_file_system(FileSystemId=identity)
 
 
 def is_gone(kind: str, identity: str) -> bool:
-    """Whether an instance was terminated by somebody else."""
-    if kind != INSTANCE:
+    """Whether an instance was terminated, or a volume deleted, by somebody else."""
+    if kind not in (INSTANCE, DISK, SHARED, LUSTRE):
         return False
     import boto3
     from botocore.exceptions import ClientError
 
     try:
+        if kind == DISK:
+            return not boto3.client("ec2").describe_volumes(VolumeIds=[identity])["Volumes"]
+        if kind == SHARED:
+            found = boto3.client("efs").describe_file_systems(FileSystemId=identity)
+            return not found["FileSystems"]
+        if kind == LUSTRE:
+            found = boto3.client("fsx").describe_file_systems(FileSystemIds=[identity])
+            return not found["FileSystems"]
         answer = boto3.client("ec2").describe_instances(InstanceIds=[identity])
     except ClientError:
         return True

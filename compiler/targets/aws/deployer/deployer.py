@@ -12,7 +12,8 @@ from compiler.planning.states import Observation, ObservedRun
 from compiler.rendering.artifact import Artifact
 from compiler.targets.aws.deployer import attach, ending, execute, logs, observe
 from compiler.targets.aws.deployer import preview as previewing
-from compiler.targets.aws.deployer.project import project_files
+from compiler.targets.aws.deployer.project import program_of, project_files
+from compiler.targets.aws.deployer.records import Program
 from compiler.targets.aws.deployer.site import Site
 from compiler.targets.interface import Capacity, Progress, Step, Streams
 from compiler.targets.pulumi.cli import backend_url, require_tools
@@ -27,6 +28,7 @@ class AwsDeployer:
         self._spec = target
         self._opened: Site | None = None
         self._holder: str | None = None
+        self._volumes: dict[str, Program] = {}
 
     def close(self) -> None:
         if self._opened is not None:
@@ -52,7 +54,11 @@ class AwsDeployer:
         return None
 
     def preview(self, artifacts: Sequence[Artifact]) -> Preview:
-        return previewing.preview(self._site, artifacts)
+        program = program_of(artifacts)
+        if program.is_volume:  # what is planned after it may mount it
+            name = artifacts[0].name.partition("/")[2]
+            self._volumes[name] = program
+        return previewing.preview(self._site, artifacts, self._volumes)
 
     def lock(self, holder: str) -> None:
         bucket, key = self._site.store.bucket, self._site.store.lock_key

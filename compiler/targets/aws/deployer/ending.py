@@ -8,7 +8,7 @@ from compiler.diagnostics import PlanOutdated
 from compiler.planning.records import Record, Stage
 from compiler.planning.states import RunState
 from compiler.targets.aws.deployer import observe
-from compiler.targets.aws.deployer.project import COMPONENT, PROJECT_KEY
+from compiler.targets.aws.deployer.project import PROJECT_KEY
 from compiler.targets.aws.deployer.site import Site
 from compiler.targets.interface import Progress
 
@@ -49,8 +49,14 @@ def tear_down(site: Site, record: Record, progress: Progress) -> None:
     program, project = programs.get(record.run_key), programs.get(PROJECT_KEY)
     if program is None or project is None:
         return
-    with site.engine(project.files, {record.name: program}) as engine:
-        own = engine.urn_of(COMPONENT, record.name)
+    released = [record.name] if program.is_volume else []
+    runs = {record.name: program}
+    if released:  # the engine needs what mounts it, too
+        runs |= observe.live_programs(observe.look(site), programs)
+    with site.engine(project.files, runs, released) as engine:
+        own = engine.urn_of(*program.urn_in(record.name))
         if any(item.urn == own for item in engine.recorded()):
+            if released:
+                engine.up(progress, targets=[own])
             engine.destroy(progress, targets=[own])
     site.store.drop_program(record.run_key)

@@ -8,25 +8,25 @@ at any time: what it made before is in its state.
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping
 
 from compiler.diagnostics import PlanOutdated, WorkFailed
-from compiler.planning.records import Record, Stage
+from compiler.planning.records import Lifecycle, Record, Stage
 from compiler.planning.states import REMOVED, ObservedRun, RunState
-from compiler.targets.aws.deployer import ending, observe, project_steps, secrets
-from compiler.targets.aws.deployer.nodes import nodes_of, terminate
-from compiler.targets.aws.deployer.project import COMPONENT, PROJECT_KEY, program_of
-from compiler.targets.aws.deployer.records import Program, StoredRecord
+from compiler.targets.aws.deployer import ending, observe, project_steps, secrets, volumes
+from compiler.targets.aws.deployer.bringing import bring_up, read_back
+from compiler.targets.aws.deployer.project import PROJECT_KEY, program_of
+from compiler.targets.aws.deployer.records import StoredRecord
 from compiler.targets.aws.deployer.site import Site
 from compiler.targets.aws.deployer.uploads import upload
 from compiler.targets.interface import Progress, Step
-from compiler.targets.pulumi.engine import Engine, Outcome
 
 
 def execute(site: Site, step: Step, progress: Progress) -> Record:
     """The record as it is after the step. Raise PlanOutdated, WorkFailed, TargetUnreachable."""
     if step.record.run_key == PROJECT_KEY:
         return project_steps.execute(site, step, progress)
+    if step.record.lifecycle is Lifecycle.VOLUME and step.action in ("update", "replace"):
+        return volumes.execute(site, step, progress)
     match step.action:
         case "create" | "replace":
             return _create(site, step, progress)
@@ -48,49 +48,7 @@ def _create(site: Site, step: Step, progress: Progress) -> Record:
     secrets.hand_over(site, step.secret_values, progress)
     program = program_of(step.artifacts)
     site.store.keep_program(stored.record.run_key, program)
-    return _bring_up(site, stored, program, progress)
-
-
-def _bring_up(site: Site, stored: StoredRecord, program: Program, progress: Progress) -> Record:
-    """The engine's update for one run, and what it made written down."""
-    record, programs = stored.record, site.store.programs()
-    project = programs.get(PROJECT_KEY)
-    if project is None:
-        raise WorkFailed(f"{site.target}: the project's own files are not there; plan again")
-    seen = observe.look(site)
-    live = observe.live_programs(seen, programs) | {record.name: program}
-    ended = {
-        item.record.run_key: item.record.name
-        for item in seen
-        if not item.is_wanted and item.record.run_key in programs
-        if not item.is_project and item.record.name not in live
-    }
-    with site.engine(project.files, live) as engine:
-        outcome = engine.up(progress, targets=_targets(engine, record.name, ended.values()))
-    for key in ended:
-        site.store.drop_program(key)
-    return _written(site, stored, program, outcome)
-
-
-def _targets(engine: Engine, name: str, ended) -> list[str]:
-    """The run's component, and those that ended runs have left in the state."""
-    own = engine.urn_of(COMPONENT, name)
-    left = {engine.urn_of(COMPONENT, other) for other in ended}
-    if left:
-        left &= {item.urn for item in engine.recorded()}
-    return [own, *sorted(left)]
-
-
-def _written(site: Site, stored: StoredRecord, program: Program, outcome: Outcome) -> Record:
-    made: Mapping = outcome.outputs.get(stored.record.name) or {}
-    image = made.get("image")
-    locked = dataclasses.replace(program, image=str(image) if image else program.image)
-    site.store.keep_program(stored.record.run_key, locked)
-    identity = ",".join(str(item) for item in made.get("instances") or ())
-    created = dataclasses.replace(
-        stored.record, stage=Stage.CREATED, identity=identity or None, outcome=None
-    )
-    return site.store.write(stored, created).record
+    return bring_up(site, stored, program, progress)
 
 
 def _reserve(site: Site, record: Record, progress: Progress) -> StoredRecord:
@@ -141,24 +99,8 @@ def _heal(site: Site, step: Step, progress: Progress) -> Record:
     for tree in step.uploads:
         upload(site, tree, progress)
     secrets.hand_over(site, step.secret_values, progress)
-    _read_back(site, stored.record, program, progress)
-    return _bring_up(site, stored, program, progress)
-
-
-def _read_back(site: Site, record: Record, program: Program, progress: Progress) -> None:
-    """Bring the engine's state to what is really there of the run."""
-    project = site.store.programs()[PROJECT_KEY]
-    with site.engine(project.files, {record.name: program}) as engine:
-        own = engine.urn_of(COMPONENT, record.name)
-        there = [item for item in engine.recorded() if own in (item.urn, item.parent)]
-        nodes = (nodes_of(site.account, site.owner) or {}).get(record.run_key, [])
-        known = {item.id for item in there}
-        orphans = [node.id for node in nodes if node.is_there and node.id not in known]
-        if orphans:
-            progress(f"terminate {', '.join(orphans)}, which an apply made and lost sight of")
-            terminate(site.account, orphans)
-        if there:
-            engine.refresh(targets=[item.urn for item in there])
+    read_back(site, stored.record, program, progress)
+    return bring_up(site, stored, program, progress)
 
 
 def _delete(site: Site, step: Step, progress: Progress) -> Record:

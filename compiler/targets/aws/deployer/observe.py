@@ -8,10 +8,11 @@ from dataclasses import dataclass
 
 from compiler.diagnostics import PlanOutdated, WorkFailed
 from compiler.planning.plan import ObjectChange
-from compiler.planning.records import Record, Stage
+from compiler.planning.records import Lifecycle, Record, Stage
 from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
+from compiler.targets.aws.deployer import volume_state as volumes
 from compiler.targets.aws.deployer.nodes import nodes_of
-from compiler.targets.aws.deployer.project import COMPONENT, PROJECT_KEY, relative
+from compiler.targets.aws.deployer.project import PROJECT_KEY, relative
 from compiler.targets.aws.deployer.records import Program, StoredRecord
 from compiler.targets.aws.deployer.site import Site
 from compiler.targets.aws.deployer.states import Facts, Node, Verdict, classify, is_cancelling
@@ -107,6 +108,9 @@ def _seen(
         return Seen(stored, record, Verdict(RunState.WRITTEN))
     if key not in is_open:
         return Seen(stored, record, classify(record, Facts()))
+    if record.lifecycle is Lifecycle.VOLUME:
+        verdict = volumes.verdict(site.account, record, has_program=key in with_program)
+        return Seen(stored, _as_it_should_be(record, verdict), verdict)
     prefix = site.store.run_prefix(record)
     own = None if nodes is None else nodes.get(key, [])
     if own is not None and record.identity is not None:
@@ -155,7 +159,7 @@ def _drifted(
         return {}
     with site.engine(project.files, live) as engine:
         steps = engine.preview(refresh=True).steps
-        owners = {engine.urn_of(COMPONENT, name): name for name in live}
+        owners = {engine.urn_of(*item.urn_in(name)): name for name, item in live.items()}
     found: dict[str, list[ResourceStep]] = {}
     for step in steps:
         owner = owners.get(step.urn) or owners.get(step.parent)

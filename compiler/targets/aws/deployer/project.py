@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -16,7 +16,6 @@ from compiler.targets.aws.emit import emit_project
 from compiler.targets.pulumi.cli import backend_url, environment
 from compiler.targets.pulumi.engine import Engine
 
-COMPONENT = "triplane:aws:Run"
 PROJECT_KEY = "_project.1"
 
 
@@ -37,9 +36,16 @@ def project_files(stack: Stack, target: TargetSpec) -> dict[str, str]:
 
 @contextmanager
 def engine_over(
-    stack: Stack, target: TargetSpec, project: Mapping[str, str], runs: Mapping[str, Program]
+    stack: Stack,
+    target: TargetSpec,
+    project: Mapping[str, str],
+    runs: Mapping[str, Program],
+    released: Sequence[str] = (),
 ) -> Iterator[Engine]:
-    """The engine over a folder with `project` and the programs of `runs` (by job name)."""
+    """The engine over a folder with `project` and the programs of `runs` (by job name).
+
+    `released` are the names of volumes that may be deleted.
+    """
     variables = environment(backend_url(stack, target))
     with tempfile.TemporaryDirectory(prefix="triplane-") as name:
         folder = Path(name)
@@ -49,14 +55,16 @@ def engine_over(
                 place.parent.mkdir(parents=True, exist_ok=True)
                 place.write_bytes(text.encode())
         images = {name: program.image for name, program in sorted(runs.items()) if program.image}
-        _lock_images(folder / f"Pulumi.{stack.set_name}.yaml", images)
+        values = {"images": images, "released": list(released)}
+        _configure(folder / f"Pulumi.{stack.set_name}.yaml", values)
         yield Engine(target.key, folder, stack.set_name, variables)
 
 
-def _lock_images(settings: Path, images: Mapping[str, str]) -> None:
-    """Adds the AMIs that runs started with to the stack's configuration."""
-    if not images:
+def _configure(settings: Path, values: Mapping[str, object]) -> None:
+    """Adds what is known of runs and volumes to the stack's configuration."""
+    given = {f"triplane:{key}": value for key, value in values.items() if value}
+    if not given:
         return
     body = yaml.safe_load(settings.read_text(encoding="utf-8"))
-    body["config"]["triplane:images"] = dict(images)
+    body["config"].update(given)
     settings.write_text(yaml.safe_dump(body, sort_keys=True), encoding="utf-8")

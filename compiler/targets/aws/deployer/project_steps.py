@@ -8,7 +8,7 @@ from compiler.diagnostics import PlanOutdated
 from compiler.planning.records import Record, Stage
 from compiler.planning.states import REMOVED
 from compiler.targets.aws.deployer import observe
-from compiler.targets.aws.deployer.project import COMPONENT, program_of
+from compiler.targets.aws.deployer.project import program_of
 from compiler.targets.aws.deployer.site import Site
 from compiler.targets.interface import Progress, Step
 
@@ -28,7 +28,7 @@ def execute(site: Site, step: Step, progress: Progress) -> Record:
     if live:
         with site.engine(program.files, live) as engine:
             there_now = {item.urn for item in engine.recorded()}
-            targets = [engine.urn_of(COMPONENT, name) for name in sorted(live)]
+            targets = [engine.urn_of(*item.urn_in(name)) for name, item in sorted(live.items())]
             targets = [urn for urn in targets if urn in there_now]
             if targets:
                 engine.up(progress, targets=targets)

@@ -17,6 +17,9 @@ from compiler.diagnostics import PlanOutdated, WorkFailed
 from compiler.planning.records import Record
 from compiler.targets.aws.deployer.bucket import Bucket, Stored
 
+RUN, VOLUME = "triplane:aws:Run", "triplane:aws:Volume"
+"""The types of components, as the templates have them."""
+
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
@@ -37,6 +40,14 @@ class Program:
 
     files: Mapping[str, str] = field(default_factory=dict)
     image: str | None = None
+
+    @property
+    def is_volume(self) -> bool:
+        return any(path.startswith("volumes/") for path in self.files)
+
+    def urn_in(self, name: str) -> tuple[str, str]:
+        """(type, name) of the component that has everything the program makes."""
+        return (VOLUME if self.is_volume else RUN), name
 
     def to_json(self) -> str:
         return json.dumps(dataclasses.asdict(self), sort_keys=True, indent=1) + "\n"

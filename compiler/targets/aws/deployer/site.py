@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from compiler.diagnostics import TargetUnreachable
@@ -35,7 +35,13 @@ class Site:
         self.store = Store(bucket, prefix, stack.set_name, target.key)
 
     @contextmanager
-    def engine(self, project: Mapping[str, str], runs: Mapping[str, Program]) -> Iterator[Engine]:
-        """The engine over the project's files and the programs of runs, by job name."""
-        with engine_over(self.stack, self.spec, project, runs) as engine:
+    def engine(
+        self,
+        project: Mapping[str, str],
+        runs: Mapping[str, Program],
+        released: Sequence[str] = (),
+    ) -> Iterator[Engine]:
+        """The engine over the project's files and the programs of runs, by job name; volumes
+        that are `released` may be deleted."""
+        with engine_over(self.stack, self.spec, project, runs, released) as engine:
             yield engine

@@ -3,7 +3,7 @@
 import pulumi
 import pulumi_aws as aws
 
-from common import grants, network, permissions, runs, settings
+from common import grants, machines, network, permissions, runs, settings
 
 NAME = "lab-spread-1"
 RUN = "spread.1"
@@ -48,33 +48,16 @@ def deploy() -> None:
         iam_instance_profile=aws.ec2.LaunchTemplateIamInstanceProfileArgs(
             arn=profile.arn,
         ),
-        metadata_options=aws.ec2.LaunchTemplateMetadataOptionsArgs(
-            http_endpoint="enabled",
-            http_tokens="required",
-            http_put_response_hop_limit=1,
-            instance_metadata_tags="enabled",
+        metadata_options=machines.metadata(),
+        block_device_mappings=machines.root_volume(
+            "/dev/sda1",
+            size=256,
+            volume_type="gp3",
+            iops=3500,
+            throughput=218,
         ),
-        block_device_mappings=[
-            aws.ec2.LaunchTemplateBlockDeviceMappingArgs(
-                device_name="/dev/sda1",
-                ebs=aws.ec2.LaunchTemplateBlockDeviceMappingEbsArgs(
-                    volume_size=256,
-                    volume_type="gp3",
-                    iops=3500,
-                    throughput=218,
-                    encrypted="true",
-                    delete_on_termination="true",
-                ),
-            ),
-        ],
         vpc_security_group_ids=[group.id],
-        tag_specifications=[
-            aws.ec2.LaunchTemplateTagSpecificationArgs(
-                resource_type=resource,
-                tags=TAGS,
-            )
-            for resource in ("volume", "network-interface")
-        ],
+        tag_specifications=machines.tagged(TAGS),
         user_data=runs.user_data(NAME),
         update_default_version=True,
         tags=TAGS,

@@ -1,8 +1,9 @@
 """The settings of set research in us-east-1, the same for all workloads.
 
-Two values of the stack configuration are read here: `triplane:finished`, the names of runs
-that have ended and whose instances are no longer wanted, and `triplane:images`, the AMI
-that a run was first started with, by the run's name.
+Three values of the stack configuration are read here: `triplane:finished`, the names of runs
+that have ended and whose instances are no longer wanted; `triplane:images`, the AMI that a
+run was first started with, by the run's name; and `triplane:released`, the names of volumes
+that may be deleted.
 """
 
 import pulumi
@@ -25,6 +26,10 @@ CONFIG = pulumi.Config("triplane")
 
 def finished_runs() -> list[str]:
     return CONFIG.get_object("finished") or []
+
+
+def released_volumes() -> list[str]:
+    return CONFIG.get_object("released") or []
 
 
 def image_id(name: str, parameter: str) -> pulumi.Input[str]:

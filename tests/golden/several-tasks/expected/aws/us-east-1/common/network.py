@@ -100,7 +100,7 @@ def security_group(
 def efa_interfaces(
     cards: range,
     subnet: pulumi.Input[str],
-    group: pulumi.Input[str],
+    groups: list[pulumi.Input[str]],
 ) -> list[aws.ec2.LaunchTemplateNetworkInterfaceArgs]:
     """An interface for IP on card 0, and one for EFA alone on each of `cards`."""
 
@@ -110,7 +110,7 @@ def efa_interfaces(
             device_index=device,
             interface_type=kind,
             subnet_id=subnet,
-            security_groups=[group],
+            security_groups=groups,
             delete_on_termination="true",
         )
 

@@ -1,0 +1,56 @@
+#!/bin/bash
+# Boots one rank of lab-prepare-1: fetches the run's scripts and starts its supervisor.
+#
+# The scripts are objects of the run's own folder in the bucket; their digests below make sure
+# that what runs is what was rendered. The AWS CLI is part of the Deep Learning AMIs and of
+# Amazon Linux; on other images it is installed from AWS's own archive.
+
+export AWS_DEFAULT_REGION='us-east-1'
+SCRIPTS=/opt/triplane/scripts
+
+install_aws_cli() (
+    cd "$(mktemp -d)" || exit 1
+    curl -fsS --retry 5 -o cli.zip "https://awscli.amazonaws.com/awscli-exe-linux-$(uname -m).zip" &&
+        python3 -m zipfile -e cli.zip . &&
+        chmod +x aws/install aws/dist/aws aws/dist/aws_completer &&
+        ./aws/install
+)
+
+fetch_scripts() {
+    aws s3 cp --quiet --recursive 's3://lab-runs/.triplane/lab/runs/us-east-1/prepare.1/scripts/' "$SCRIPTS/" &&
+        (cd "$SCRIPTS" && sha256sum --quiet --check SHA256SUMS)
+}
+
+start() {
+    command -v aws >/dev/null || install_aws_cli || return
+    mkdir -p "$SCRIPTS"
+    cat >"$SCRIPTS/SHA256SUMS" <<'DIGESTS' || return
+937a49af429acb5a10f3bf07d6d52fcfcd59c7869747f39fb16b1fcff403a09d  bashrc.sh
+96a6253944bdca5486ec35fb287dd0883eb351dc4782e207c08968e110b49ba9  enter.sh
+3b505e3265648b9622c8daba2173b66b7795722bde69778d50fe1f7e786be007  job.env
+31e1d9f75d7b647e44d176f2d110e23057499a8d7b1c32fdd6a86bb0eb4f44d6  launcher.sh
+95b78912343e90eb019bcee892f153bc6a6783459aeda4f4c27de7f4845cf75c  node.sh
+4dcc792231d258ee8267f994434760cb45c5723b250544752ae8c9262bd6532f  peers.sh
+57a18023af669d44dc205fb9ecc7af4fb8bfe5872f472de4bc2bdca3b94299ba  platform.sh
+4c1c21e72e48fcac1d9abd635d6c8b06322e897fae43d58f29f3e5f391f0e1bd  prologue.sh
+e3bf6731cd220f16aa231b2c3f1a6ea62a2693d8562e4ce44dbe86b6835f283c  run.sh
+4b1bc9e844760c1367896ed19fad8740e137f8b645cf85036294c96e56c7b6ad  supervisor.sh
+47865f006296fd59167a20bfa02b01e0036a7ec634719e0097f1a9e8cf1053c9  task.env
+9fe5f30ae2db5a2ee02aa79dc3020a91b8c1fac08dbfdf4744780d331a9e21f1  volumes.sh
+DIGESTS
+    # The role's permissions can take a minute to reach S3.
+    local tries=0
+    until fetch_scripts; do
+        tries=$((tries + 1))
+        [ "$tries" -lt 30 ] || return
+        sleep 10
+    done
+    systemd-run --unit triplane --collect --setenv AWS_DEFAULT_REGION="$AWS_DEFAULT_REGION" \
+        --property LimitMEMLOCK=infinity --property LimitNOFILE=1048576 \
+        --property TimeoutStopSec=90 /bin/bash "$SCRIPTS/supervisor.sh"
+}
+
+if ! start; then
+    echo "triplane: the scripts of lab-prepare-1 could not be started" >&2
+    shutdown -h now
+fi
