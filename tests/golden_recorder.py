@@ -84,6 +84,8 @@ def _fields(job: Any) -> Iterator[str]:
         yield "volume"
     if task.run is None:
         yield "run (absent)"
+        if job.resources.autostop is not None:
+            yield "resources.autostop (without run)"
     if any(secret.mount_path for secret in task.secrets.values()):
         yield "managed_secrets.mount_path"
     if job.resources.image is not None and job.resources.image.docker:

@@ -5,6 +5,8 @@
 #   <rank>.ready     setup is done
 #   <rank>.alive     seconds since 1970, renewed every minute
 #   <rank>.end       "<exit code> <phase>"
+#   <rank>.busy      when somebody was last on a node that is only kept
+#   <rank>.preempted its instance will be taken away
 # $RUN_URL/outcome.json is written last, when every rank has ended: what became of the run
 # outlives the instances.
 #

@@ -15,11 +15,14 @@ GRACE_SECONDS=30               # between asking a rank to stop and killing it
 
 export HOME=/root # systemd sets none
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin
-# What only some tasks need: job.env, buckets.sh and logs.sh define these anew.
+# What only some tasks need: job.env and the scripts that it names define these anew.
 place_volumes() { :; }
 place_secrets() { :; }
 place_buckets() { :; }
 flush_buckets() { :; }
+check_notice() { :; }
+check_idle() { :; }
+finish_hooks() { :; }
 start_logs() { :; }
 stop_logs() { :; }
 
@@ -29,12 +32,12 @@ stop_logs() { :; }
 . "$SCRIPTS/node.sh"
 # shellcheck source=/dev/null
 . "$SCRIPTS/peers.sh"
-for part in buckets git logs volumes; do
+for part in buckets git hooks idle logs volumes; do
     # shellcheck source=/dev/null
     [ ! -e "$SCRIPTS/$part.sh" ] || . "$SCRIPTS/$part.sh"
 done
 
-STOPPING= # why the launcher is being stopped: peer, lost, stopped
+STOPPING= # why the launcher is being stopped: peer, lost, stopped, idle
 LAUNCHER= # its process
 LOST_WRITES= # set if what the task wrote did not all reach its buckets
 BEATS=0
@@ -107,6 +110,8 @@ watch() {
             look
             check_peers
         fi
+        check_notice
+        check_idle
         if [ -n "$ready" ] && [ ! -e "$RANK_FOLDER/go" ] && all_have ready; then
             : >"$RANK_FOLDER/go"
         fi
@@ -141,6 +146,7 @@ finish() {
             announce alive "$(date +%s)"
         fi
     done
+    finish_hooks
     if [ "$RANK" -eq 0 ] || is_lost 0; then
         write_outcome
     fi
@@ -173,6 +179,7 @@ fi
 case $STOPPING in
     peer | lost) finish 137 peer ;;
     stopped) finish 143 stopped ;;
+    idle) ENDS=1 && finish 0 idle ;;
 esac
 if [ -s "$RANK_FOLDER/end" ]; then
     read -r _ PHASE <"$RANK_FOLDER/end"

@@ -69,6 +69,7 @@ case "$*" in
     *triplane:rank*) printf %s "{rank}" ;;
     *triplane:volume:*) last=${{!#}} && cat "{node}/tags/${{last##*:}}" ;;
     *local-ipv4*) printf %s "10.0.0.1{rank}" ;;
+    *spot/instance-action*) [ -e "{node}/notice" ] && echo '{{"action": "terminate"}}' ;;
     *--head*) printf 'HTTP/1.1 403 Forbidden\\r\\nx-amz-bucket-region: eu-west-1\\r\\n\\r\\n' ;;
 esac
 """,
@@ -92,6 +93,12 @@ exit 0
 [ "$1" = -p ] || echo ext4
 """,
     "mkfs.ext4": '#!/bin/bash\necho "mkfs.ext4 $*" >>"{node}/mounts" && touch "{node}/formatted"\n',
+    "pgrep": """#!/bin/bash
+case "$*" in
+    *ssm-*) [ -e "{node}/session" ] ;;
+    *) exec /usr/bin/pgrep "$@" ;;
+esac
+""",
     "mount.nfs4": "#!/bin/bash\n",
     "mount.lustre": "#!/bin/bash\n",
     "resize2fs": '#!/bin/bash\necho "resize2fs $*" >>"{node}/mounts"\n',

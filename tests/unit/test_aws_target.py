@@ -230,6 +230,7 @@ def test_a_text_that_no_file_can_hold_is_an_error():
         (job(resources(ephemeral_storage="10")), ["field-ignored"]),
         (job(resources(autostop=Autostop(10))), ["field-changed"]),
         (job(resources(autostop=Autostop(10)), script=None), ["field-refused"]),
+        (job(resources(autostop=Autostop(10, down=True)), script=None), []),
         (job(resources(job_recovery=JobRecovery("FAILOVER"))), ["field-ignored"]),
         (job(resources(job_recovery=JobRecovery("none"))), []),
         (job(workdir=GitWorkdir("https://x/y", "main", ORIGIN)), []),

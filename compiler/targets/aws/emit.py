@@ -11,6 +11,7 @@ from compiler.model import GitWorkdir, Stack, TargetSpec, names
 from compiler.rendering.artifact import Artifact, ArtifactKind
 from compiler.rendering.environment import render
 from compiler.targets.aws.buckets import bucket_uses
+from compiler.targets.aws.hooks import hook_calls, stop_seconds
 from compiler.targets.aws.lower import Workload, accelerator_family
 from compiler.targets.aws.mounting import mounts
 from compiler.targets.aws.options import AwsOptions, options_of
@@ -43,6 +44,7 @@ def emit_job(job: Job, workload: Workload) -> tuple[Artifact, ...]:
             "scripts_url": f"{run_url}/scripts/",
             "digests": digests_of(files),
             "ends": workload.ends,
+            "stop_seconds": stop_seconds(job.task),
         },
     )
     module = run_module(workload)
@@ -129,6 +131,8 @@ def _job_env(job: Job, workload: Workload) -> dict[str, object]:
         "log_group": options.log_group,
         "log_days": options.log_days,
         "buckets": [use.words for use in bucket_uses(job.task)],
+        "idle": workload.idle,
+        "hooks": hook_calls(job.task),
         "volumes": workload.volumes,
         "mounts": mounts(job),
     }

@@ -9,6 +9,7 @@ from compiler.diagnostics.codes.targets import FIELD_CHANGED, FIELD_IGNORED, FIE
 from compiler.model import Resources, Stack, Storage, TargetSpec, Task
 from compiler.model.paths import url_scheme
 from compiler.targets.aws.buckets import can_fetch, can_mount, url_of
+from compiler.targets.aws.hooks import hook_calls
 from compiler.targets.aws.instances import wants_efa
 from compiler.targets.aws.support import SUPPORT
 from compiler.targets.interface import SupportLevel
@@ -68,8 +69,9 @@ def _task_uses(task: Task) -> Iterator[tuple[str, Span]]:
         if mount.name is None or mount.size_gib is not None:
             yield "volumes (ephemeral)", mount.origin.key_span()
     config = task.origin.child("config")
-    if task.hooks:
-        yield "config.hooks", config.key_span("hooks")
+    for number, hook in enumerate(task.hooks):
+        if set(hook.events) == {"stop"}:
+            yield "config.hooks (stop)", config.key_span("hooks", number, "events")
     if task.native_script is not None:
         yield "config.triplane.native_script", config.key_span("triplane", "native_script")
     for key in ("active_workspace", "nvidia_gpus"):
@@ -93,6 +95,9 @@ def _storage_uses(storage: Storage) -> Iterator[tuple[str, Span]]:
 
 
 def _resource_uses(task: Task, resources: Resources) -> Iterator[tuple[str, Span]]:
+    if hook_calls(task) and resources.image is not None and resources.image.docker:
+        yield "config.hooks (container)", task.origin.child("config").key_span("hooks")
+
     def use(key: str, variant: str = "") -> tuple[str, Span]:
         name = f"resources.{key} ({variant})" if variant else f"resources.{key}"
         return name, resources.origin_of(key).key_span()
@@ -113,4 +118,6 @@ def _resource_uses(task: Task, resources: Resources) -> Iterator[tuple[str, Span
     if recovery is not None and (recovery.strategy or "").lower() != "none":
         yield use("job_recovery")
     if resources.autostop is not None:
-        yield use("autostop", "" if task.run is not None else "without run")
+        down = resources.autostop.down
+        variant = "without run" if down else "without run or down"
+        yield use("autostop", "" if task.run is not None else variant)

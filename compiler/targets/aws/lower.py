@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from compiler.catalog import InstanceType, NoChoice, family
 from compiler.diagnostics import Diagnostics
 from compiler.diagnostics.codes import aws as codes
-from compiler.model import names
+from compiler.model import Autostop, names
 from compiler.targets.aws.buckets import bucket_uses, statements_of
 from compiler.targets.aws.capacity import Reservation, doubts, reservation_of
 from compiler.targets.aws.images import MachineImage, choose_image
@@ -49,7 +49,8 @@ class Disk:
 class Workload:
     """Everything that the program's module of one run says.
 
-    `run_key` is the run's folder in the bucket; `ends` is False for a task without `run`.
+    `run_key` is the run's folder in the bucket; `ends` is False for a task without `run`,
+    whose nodes are kept, if `idle` is given until nobody was on them for so long.
     `statements` are calls of the program's grants module: (function, arguments).
     """
 
@@ -58,6 +59,7 @@ class Workload:
     run_key: str
     nodes: int
     ends: bool
+    idle: Autostop | None
     instance: InstanceType
     image: MachineImage
     disk: Disk
@@ -114,6 +116,7 @@ def lower(job: Job, diagnostics: Diagnostics) -> Workload | None:
         run_key=f"{job.work}.{job.run}",
         nodes=job.task.num_nodes,
         ends=job.task.run is not None,
+        idle=resources.autostop if job.task.run is None else None,
         instance=instance,
         image=image,
         disk=disk_of(resources.disk_size, resources.disk_tier),

@@ -31,7 +31,7 @@ def _values(workload: Workload) -> dict[str, object]:
         "name": workload.name,
         "run": workload.run_key,
         "nodes": workload.nodes,
-        "ends": workload.ends,
+        "terminates": workload.ends or workload.idle is not None,
         "tags": list(workload.tags.items()),
         "ports": workload.ports,
         "iam_name": workload.iam_name,

@@ -14,6 +14,7 @@ from compiler.model import Accelerator, GitWorkdir
 from compiler.rendering.launcher import Placement, gpus_per_node, script_folder, task_env
 from compiler.resources import data_folder
 from compiler.targets.aws.buckets import bucket_uses
+from compiler.targets.aws.hooks import hook_texts
 from compiler.targets.aws.mounting import mounts
 from compiler.targets.aws.options import options_of
 from compiler.targets.aws.ownership import owner_of
@@ -91,6 +92,10 @@ def scripts_of(job: Job, instance: InstanceType, region: str, job_env: str) -> d
     files |= {name: static_text(name) for name in SUPERVISOR_FILES}
     if bucket_uses(job.task):
         files["buckets.sh"] = static_text("buckets.sh")
+    if texts := hook_texts(job.task):
+        files |= {"hooks.sh": static_text("hooks.sh"), **texts}
+    if job.task.run is None and job.resources.autostop is not None:
+        files["idle.sh"] = static_text("idle.sh")
     if mounts(job):
         files["volumes.sh"] = static_text("volumes.sh")
     if isinstance(job.task.workdir, GitWorkdir):

@@ -49,8 +49,11 @@ _TASK = (
     ("inputs", _IGNORED, "egress is not estimated"),
     ("outputs", _IGNORED, "egress is not estimated"),
     ("api_server_access", _IGNORED, "there is no API server to give access to"),
-    ("config.hooks", _IGNORED, "no hook runs when an instance is stopped or preempted",
-     "trap TERM in `run`"),
+    ("config.hooks", _FULL, "run on rank 0's node: when EC2 announces that it takes a spot node "
+     "back, and before the node is gone"),
+    ("config.hooks (container)", _CHANGED, "run on the node, outside of the container"),
+    ("config.hooks (stop)", _IGNORED, "an instance is never stopped to be started again",
+     "name `preemption` or `down` among the hook's events"),
     ("config.active_workspace", _IGNORED, "accounts are chosen by the stack's targets"),
     ("config.docker.run_options", _FULL, "options of `docker run`"),
     ("config.nvidia_gpus", _IGNORED, "a GPU's ECC mode is left as the image has it"),
@@ -101,8 +104,10 @@ _RESOURCES = (
     ("image_id", _FULL, "the machine image, or a container on it; its entrypoint is replaced"),
     ("labels", _FULL, "tags of everything that is made"),
     ("autostop", _CHANGED, "instances are terminated when `run` ends, without waiting"),
-    ("autostop (without run)", _REFUSED, "instances that are only kept cannot tell that they "
-     "are idle", "destroy the work when it is done with"),
+    ("autostop (without run)", _FULL, "with `down`, instances are terminated when no session or "
+     "command of Systems Manager was on any of them for so long"),
+    ("autostop (without run or down)", _REFUSED, "instances that are stopped are not started again",
+     "`autostop: {idle_minutes: ..., down: true}`, or no autostop and `destroy`"),
     ("priority", _IGNORED, "there is no queue"),
     ("priority_class", _IGNORED, "there is no queue"),
     ("volumes", _REFUSED, "disks of Google Cloud machines"),

@@ -1,0 +1,1 @@
+«templates/aws/__main__.py»

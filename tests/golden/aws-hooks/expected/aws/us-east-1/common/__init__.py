@@ -1,0 +1,1 @@
+"""What all workloads of the stack use."""

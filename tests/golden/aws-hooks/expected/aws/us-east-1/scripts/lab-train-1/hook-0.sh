@@ -1,0 +1,1 @@
+python checkpoint.py --now
