@@ -1,0 +1,1 @@
+«templates/aws/enter.sh»

@@ -1,0 +1,1 @@
+«templates/aws/peers.sh»

@@ -1,0 +1,1 @@
+«templates/common/prologue.sh»
