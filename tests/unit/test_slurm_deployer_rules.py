@@ -7,10 +7,12 @@ import subprocess
 import pytest
 
 from compiler.diagnostics import WorkFailed
-from compiler.targets.slurm.deployer import explain_refusal, pending_fields, records
+from compiler.targets.slurm.deployer import explain_refusal, pending_fields, quotas, records
 from compiler.targets.slurm.deployer.capacity import parse, takes_jobs
 from compiler.targets.slurm.deployer.patch import scontrol_words
+from compiler.targets.slurm.deployer.quotas import Charged
 from compiler.targets.slurm.deployer.refusals import diagnose
+from compiler.targets.slurm.deployer.remote import Answer
 
 BEFORE = """\
 #!/bin/bash
@@ -151,6 +153,36 @@ def test_free_accelerators():
         "T4": 1,
     }
     assert capacity.detail == "8 nodes, 1 of them take no jobs now"
+
+
+LIMITS = Answer(
+    """\
+assoc|research|research|normal|gres/gpu=16|
+assoc|research|teaching|small||cpu=100,gres/gpu=6
+qos|normal|||
+qos|small|cpu=64,gres/gpu=4||gres/gpu=100
+qos|big|gres/gpu=64|gres/gpu:h100=2|
+used|teaching|small|cpu=8,mem=4G,gres/gpu=3,gres/gpu:h100=3
+used|research|normal|cpu=8
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("charged", "room"),
+    [
+        (Charged(), {"": 16}),
+        (Charged("teaching"), {"": 1}),
+        (Charged("teaching", "normal"), {"": 3}),
+        (Charged("research", "big"), {"": 16, "h100": 2}),
+        (Charged("elsewhere"), {}),
+    ],
+)
+def test_what_account_and_qos_leave(charged, room):
+    assert quotas.room(LIMITS, charged) == room
+    capacity = parse("NodeName=a State=IDLE Gres=gpu:h100:32 GresUsed=gpu:h100:0", None, room)
+    assert capacity.free == {"H100": min(room.get("", 32), room.get("h100", 32))}
+    assert ("by account and QOS" in capacity.detail) is bool(room)
 
 
 def test_partitions_that_are_down_and_names_of_the_site():

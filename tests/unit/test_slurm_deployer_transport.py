@@ -108,7 +108,7 @@ def test_jobs_do_not_inherit_the_environment_of_whoever_applies(home, monkeypatc
 def test_exports_for_slurm_s_commands_are_taken_away(home):
     script = "export SBATCH_ACCOUNT=mine SQUEUE_FORMAT=%i SLURM_CONF=/etc/x\n" + snippet("capacity")
     done = LocalTransport("alpha").run(
-        script + '\necho "${SBATCH_ACCOUNT-}${SQUEUE_FORMAT-}|$SLURM_CONF"'
+        script + '\necho "${SBATCH_ACCOUNT-}${SQUEUE_FORMAT-}|$SLURM_CONF"', "0"
     )
     assert done.text.splitlines()[-1] == "|/etc/x"
 
@@ -161,7 +161,7 @@ def test_slurm_is_found_by_login_shells_only(home, tmp_path, monkeypatch):
     profile = f"read -r line; echo noise; PATH={tmp_path}/bin:$PATH"
     (home / ".bash_profile").write_text(profile + "\n")
     command(tmp_path / "bin/scontrol", "echo ours; cat")
-    done = LocalTransport("alpha").run(FIRST_ONLY + snippet("capacity"), data=b"data")
+    done = LocalTransport("alpha").run(FIRST_ONLY + snippet("capacity"), "0", data=b"data")
     assert (done.code, done.text) == (0, "partition|\nours\n")
 
 

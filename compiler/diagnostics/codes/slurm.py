@@ -77,10 +77,10 @@ SLURM_NO_TIME_LIMIT = Code(
 SLURM_REQUEST_TOO_LARGE = Code(
     "slurm-request-too-large",
     Severity.ERROR,
-    "A task asks for more nodes, CPUs, memory or GPUs a node than any Slurm cluster can have.",
+    "A task asks for more nodes, CPUs or memory a node than any Slurm cluster can have.",
     "sbatch does not notice a number that is too large for it, and would ask for another one.",
     "Ask for less.",
-    example="num_nodes: 4294967297",
+    example="num_nodes: 100000",
 )
 SLURM_GPU_TYPE_OPEN = Code(
     "slurm-gpu-type-open",

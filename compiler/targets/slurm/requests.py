@@ -25,11 +25,8 @@ class Request:
 
 
 def request_of(resources: Resources, target: TargetSpec) -> Request:
-    """The dialect's defaults where nothing is said; a memory of 0 asks for none. Raise ValueError
-    for what is no number of anything."""
+    """The dialect's defaults where nothing is said; a memory of 0 asks for none."""
     cpus, mib, gpus = amounts_of(resources, target)
-    if not math.isfinite(cpus + mib + gpus):
-        raise ValueError("an endless number of CPUs, GPUs or of memory has no form in a script")
     return Request(math.ceil(cpus), math.ceil(mib) or None, math.ceil(gpus))
 
 

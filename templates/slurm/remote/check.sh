@@ -1,4 +1,5 @@
-# check.sh WORKDIR: who we are, which Slurm, which partitions, and whether the base can be used.
+# check.sh WORKDIR ACCOUNTING: who we are, which Slurm, which partitions, our limits, and whether the
+# base can be used.
 need_slurm
 find_base "$1"
 partitions=$(ask sinfo -h -o '%P|%a') || exit
@@ -9,3 +10,4 @@ echo "user|$me"
 echo "host|$(uname -n)"
 echo "base|$base"
 grep '|' <<<"$partitions" | sort -u | sed 's/^/partition|/'
+[ "$2" = 0 ] || limits

@@ -1,4 +1,4 @@
-"""Free accelerators of a cluster, from `scontrol -d -o show node`."""
+"""Free accelerators of a cluster, from `scontrol -d -o show node`, as far as our limits go."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Mapping
 
 from compiler.catalog.accelerators import resolve_accelerator
 from compiler.targets.interface import Capacity
+from compiler.targets.slurm.deployer import quotas
 
 _FIELD = re.compile(r"(?:^|\s)(NodeName|State|Gres|GresUsed|Partitions)=(\S*)")
 _PARTITION = re.compile(r"partition\|([^|]+)\|(\S+)")
@@ -35,13 +36,18 @@ _SHUT = frozenset(
 UNTYPED = "GPU"
 
 
-def parse(text: str, own_names: Mapping[str, str] | None = None) -> Capacity:
+def parse(
+    text: str,
+    own_names: Mapping[str, str] | None = None,
+    room: Mapping[str, int] | None = None,
+) -> Capacity:
     """Accelerators by canonical name, over all nodes that take jobs in a partition that is up.
 
     `own_names` are the site's types by accelerator (the stack's `gres_types`). A type that
     neither it nor the catalogue knows keeps Slurm's name in upper case; GPUs without a type are
-    `GPU`.
+    `GPU`. `room` is what the limits of account and QOS leave (`quotas.room`).
     """
+    room = room or {}
     known = {kind.lower(): name for name, kind in (own_names or {}).items()}
     shut_down = {name for name, state in _PARTITION.findall(text) if state != "up"}
     free: Counter[str] = Counter()
@@ -59,8 +65,14 @@ def parse(text: str, own_names: Mapping[str, str] | None = None) -> Capacity:
             taken = used.get(kind, 0) if kind in used else used.get("", 0) * (len(total) == 1)
             name = known.get(kind.lower()) or canonical(kind)
             free[name] += max(0, count - taken) if usable else 0
+    by_type = {
+        known.get(kind.lower()) or canonical(kind): left for kind, left in room.items() if kind
+    }
+    for name, count in free.items():
+        free[name] = min(count, room.get("", count), by_type.get(name, count))
     detail = f"{nodes} nodes" + (f", {shut} of them take no jobs now" if shut else "")
-    return Capacity(dict(sorted(free.items())), detail)
+    limits = quotas.said(sorted(room.items()))
+    return Capacity(dict(sorted(free.items())), f"{detail}; {limits}" if limits else detail)
 
 
 def takes_jobs(state: str) -> bool:

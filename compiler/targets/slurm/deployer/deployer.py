@@ -19,6 +19,7 @@ from compiler.targets.slurm.deployer import (
     execute,
     logs,
     observe,
+    quotas,
     stopping,
 )
 from compiler.targets.slurm.deployer.local import LocalTransport
@@ -47,20 +48,23 @@ class SlurmDeployer:
         names = target.options.get("gres_types")
         self._gres_types = dict(names) if isinstance(names, Mapping) else {}
         self._accounting = target.options.get("accounting") is not False
+        self._charged = quotas.charged(stack, target)
         self._holder: bytes | None = None
 
     def close(self) -> None:
         self._transport.close()
 
     def check(self) -> str:
-        """Version, user, host and partitions. Raise WorkFailed if the base is not usable."""
-        answer = self._remote.call_at_base("check")
+        """Version, user, host, partitions, limits. Raise WorkFailed if the base is not usable."""
+        answer = self._remote.call_at_base("check", "01"[self._accounting])
         partitions = [line.partition("|") for line in answer.of("partition")]
         down = {name for name, _, available in partitions if available != "up"}
+        limits = quotas.said(sorted(quotas.room(answer, self._charged).items()))
         shown = [f"{name} (down)" if name in down else name for name, _, _ in partitions]
         return (
             f"{answer.first('version')}, {answer.first('user')} on {answer.first('host')}, "
             f"partitions {', '.join(shown) or 'none'}, base {answer.first('base')}"
+            f"{', ' * bool(limits)}{limits}"
         )
 
     def observe(self, with_artifacts: bool = True) -> Observation:
@@ -69,7 +73,8 @@ class SlurmDeployer:
         )
 
     def capacity(self) -> Capacity | None:
-        return capacity.parse(self._remote.call("capacity").text, self._gres_types)
+        answer = self._remote.call("capacity", "01"[self._accounting])
+        return capacity.parse(answer.text, self._gres_types, quotas.room(answer, self._charged))
 
     def lock(self, holder: str) -> None:
         mine = locking.signed(holder)

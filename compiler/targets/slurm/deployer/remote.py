@@ -17,7 +17,10 @@ REFUSED = 73
 MOVED = 74
 
 # What a snippet needs between the prelude and itself.
-_SHARED = dict.fromkeys(("submit", "submit_many", "start"), ("submitting",))
+_SHARED = {
+    **dict.fromkeys(("submit", "submit_many", "start"), ("submitting",)),
+    **dict.fromkeys(("capacity", "check"), ("limiting",)),
+}
 
 
 @cache
