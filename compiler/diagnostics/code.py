@@ -64,6 +64,7 @@ class Code:
         from compiler.diagnostics.record import Diagnostic
 
         message = shortened(message)
+        hint = hint and shortened(hint)
         if span is not None and span.source.secrets:
             message, found, expected, hint = (
                 text and span.source.masked(text) for text in (message, found, expected, hint)

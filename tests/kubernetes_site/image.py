@@ -1,4 +1,7 @@
-"""Container images made of this machine's own files: a shell, coreutils, getent, tar, grep."""
+"""Container images made of this machine's own files: a shell, coreutils, tar, curl, git, perl.
+
+Frameworks are stand-ins: they say how they were called, and what is a server answers.
+"""
 
 from __future__ import annotations
 
@@ -13,10 +16,12 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 _PROGRAMS = [
+    "awk",
     "bash",
     "cat",
     "chmod",
     "cp",
+    "curl",
     "cut",
     "date",
     "dirname",
@@ -24,6 +29,7 @@ _PROGRAMS = [
     "basename",
     "false",
     "getent",
+    "git",
     "grep",
     "gzip",
     "head",
@@ -35,6 +41,7 @@ _PROGRAMS = [
     "mktemp",
     "mv",
     "od",
+    "perl",
     "printf",
     "pwd",
     "rm",
@@ -44,6 +51,7 @@ _PROGRAMS = [
     "sha256sum",
     "sleep",
     "sort",
+    "split",
     "stat",
     "tail",
     "tar",
@@ -57,10 +65,10 @@ _PROGRAMS = [
     "uniq",
     "wc",
     "whoami",
+    "xargs",
 ]
 # Programs that golden cases call and that are too large to bring along: each says how it was
 # called.
-_STAND_INS = ["make", "pip", "python", "python3", "ray", "torchrun", "trl", "vllm"]
 _STAND_IN = """\
 #!/bin/bash
 printf 'ran %s' "${0##*/}"
@@ -70,6 +78,49 @@ for word in "$@"; do
     [ ! -e "$word" ] || printf 'there is %s\\n' "$word"
 done
 """
+# Answers every request on a port with `ok`.
+_ANSWER = """\
+#!/usr/bin/env perl
+use IO::Socket::INET;
+my $at = IO::Socket::INET->new(LocalPort => $ARGV[0], Listen => 9, ReuseAddr => 1) or die;
+while (my $one = $at->accept) {
+    while (<$one>) { last if /^\\r?$/ }
+    print $one "HTTP/1.0 200 OK\\r\\n\\r\\nok\\n";
+    close $one;
+}
+"""
+_PYTHON = (
+    _STAND_IN
+    + """\
+case "$*" in
+"-m venv "*) # with a pip, and nothing to activate
+    mkdir -p "$3/bin"
+    cp /usr/local/bin/pip "$3/bin/"
+    : >"$3/bin/activate" ;;
+"-m http.server "*) exec answer "$3" ;;
+"-m sglang.launch_server "*) exec answer "${!#}" ;;
+esac
+# A training beside others goes on when the test has seen all of them.
+[ -z "$SKYPILOT_JOBGROUP_NAME" ] || [ -z "$POLICY" ] ||
+    until [ -e "$POLICY/go-on" ]; do sleep 0.5; done
+"""
+)
+_RAY = (
+    _STAND_IN
+    + """\
+case "$1" in
+status) exit 1 ;; # the head has gone
+list) seq "$SKYPILOT_NUM_NODES" | sed s/^/node_id/ ;;
+esac
+"""
+)
+_STAND_INS = {
+    **dict.fromkeys(("make", "neuron-ls", "pip", "torchrun", "trl"), _STAND_IN),
+    **dict.fromkeys(("python", "python3"), _PYTHON),
+    "answer": _ANSWER,
+    "ray": _RAY,
+    "vllm": _STAND_IN + 'exec answer "${!#}"\n',
+}
 _LIBRARY = re.compile(r"(/\S+\.so\S*)")
 
 
@@ -116,8 +167,10 @@ def _layer() -> bytes:
             archive.addfile(member)
         for program in programs:
             _add(archive, f"bin/{program.name}", program.resolve().read_bytes(), 0o755)
-        for name in _STAND_INS:
-            _add(archive, f"usr/local/bin/{name}", _STAND_IN.encode(), 0o755)
+        for name, text in _STAND_INS.items():
+            _add(archive, f"usr/local/bin/{name}", text.encode(), 0o755)
+        for path in _perl_modules():
+            _add(archive, str(path).lstrip("/"), path.read_bytes())
         for library in sorted(_libraries(programs)):
             _add(archive, str(library).lstrip("/"), library.resolve().read_bytes(), 0o755)
         link = tarfile.TarInfo("usr/bin/env")
@@ -127,6 +180,15 @@ def _layer() -> bytes:
         _add(archive, "etc/group", b"root:x:0:\n")
         _add(archive, "etc/nsswitch.conf", b"hosts: files dns\n")
     return buffer.getvalue()
+
+
+def _perl_modules() -> list[Path]:
+    """The modules that Debian's perl has without any other package."""
+    told = subprocess.run(
+        ["perl", "-e", "print join(qq(\\n), @INC)"], capture_output=True, text=True
+    )
+    folder = next(Path(path) for path in told.stdout.split("\n") if path.endswith("/perl-base"))
+    return [path for path in sorted(folder.rglob("*")) if path.is_file()]
 
 
 def _libraries(programs: Iterable[Path]) -> set[Path]:

@@ -260,4 +260,7 @@ def test_what_is_quoted_at_great_length_is_cut() -> None:
     name = "a" * 500
     found = code.at(None, f"the value of `{name}` is a list in `{'b' * 120}`")
     assert found.message == f"the value of `{'a' * 119}…` is a list in `{'b' * 120}`"
+    assert code.at(None, "x", hint=f"give `--env {name}=VALUE`").hint == (
+        f"give `--env {'a' * 113}…`"
+    )
     assert code.at(None, f"{name} without quotes").message == f"{name} without quotes"
