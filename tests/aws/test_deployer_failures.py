@@ -76,7 +76,7 @@ def test_an_apply_that_is_killed_is_healed_and_starts_nothing_twice(aws, lab):
 
     planned = lab.plan()
     assert change_of(planned).action is Action.UPDATE
-    with pytest.raises(LockHeld, match=r"locked by .* pid .*triplane unlock"):
+    with pytest.raises(LockHeld, match=r"locked by .* pid .*that process is gone: triplane unlock"):
         lab.apply(planned)
     ((key, holder, error),) = unlock(lab.stack())
     assert (key, error) == (REGION, None)

@@ -91,19 +91,24 @@ def test_volumes_are_made_once_mounted_grown_and_kept_until_their_deletion_is_as
 @pytest.mark.timeout(900)
 def test_a_volume_that_is_gone_is_not_made_anew_unasked(aws, lab):
     lab.task("scratch", SCRATCH.format(size=33))
+    lab.task("train", TASK.replace(", /shared: shared", ""))
     assert lab.apply().exit_code == 0
     (disk,) = disks(aws)
     aws.client("ec2").delete_volume(VolumeId=disk)
+    # What mounts it keeps nobody else from being made.
+    lab.task("other", "name: other\nresources: {infra: aws, cpus: 8}\nrun: echo hi\n")
     change = change_of(planned := lab.plan(), "scratch")
     assert change.action is Action.SHOWN
     assert "it is gone with what it held" in change.reason or "vanished" in change.reason
-    assert lab.apply(planned).exit_code == 0
+    applied = lab.apply(planned)
+    assert applied.exit_code == 0, applied.failed
     assert disks(aws) == {}
+    assert len(aws.instances()) == 2
     change = change_of(planned := lab.plan(rerun=True), "scratch")
     assert change.action is Action.UPDATE
     assert lab.apply(planned).exit_code == 0
     assert len(disks(aws)) == 1
-    assert lab.status() == {"scratch.1": "running"}
+    assert lab.status()["scratch.1"] == "running"
 
 
 @pytest.mark.timeout(900)

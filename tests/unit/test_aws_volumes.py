@@ -153,6 +153,14 @@ def test_sizes_of_lustre(size):
             ["aws-volume-nodes"],
         ),
         (mounting(mount("/d", size_gib=10)), ["field-refused"]),
+        (
+            mounting(
+                *(mount(f"/{n}", f"v{n}") for n in range(4)),
+                volumes=[volume("aws-efs", f"v{n}") for n in range(4)],
+                asked=resources(labels={f"l{n}": "" for n in range(40)}),
+            ),
+            ["aws-too-large"],
+        ),
         (mounting(mount("/a", "shared"), mount("/b", "corpus"), num_nodes=2), []),
     ],
 )

@@ -13,7 +13,9 @@ Statement = tuple[str, tuple[str, ...]]
 
 MOST_NODES = 1000  # EC2 lists so many by their ids at once
 MOST_DISK_GIB = 65536  # of gp3 and io2
-MOST_LABELS = 40  # a resource has 50 tags
+MOST_TAGS = 50
+MOST_LABELS = 40  # what always fits beside our own tags
+_OWN_TAGS = 7  # those of the owner, the work, the run, the rank, and Name
 POLICY_LIMIT = 10240  # characters of a role's own policies, blanks aside
 # Characters of the statements that every role has, and of each kind beside what it names.
 _OWN_STATEMENTS = 800
@@ -51,6 +53,21 @@ def oversized(task: Task, resources: Resources, target: TargetSpec) -> Iterator[
                 expected=f"at most {most}",
                 target=target.key,
             )
+
+
+def tag_faults(
+    labels: Mapping[str, str], volumes: int, resources: Resources, target: TargetSpec
+) -> Iterator[Diagnostic]:
+    """More tags than an instance has: `labels` are the task's and the stack's together."""
+    wanted = _OWN_TAGS + len(labels) + volumes
+    if wanted > MOST_TAGS:
+        yield codes.TOO_LARGE.at(
+            resources.origin_of("labels").span(),
+            f"an instance has no {wanted} tags ({_OWN_TAGS} are set by triplane, {volumes} name "
+            "volumes)",
+            expected=f"at most {MOST_TAGS}",
+            target=target.key,
+        )
 
 
 def policy_size(statements: Sequence[Statement], folder: str) -> int:

@@ -15,7 +15,7 @@ from compiler.targets.aws.capacity import Reservation, doubts, reservation_of
 from compiler.targets.aws.images import MachineImage, choose_image
 from compiler.targets.aws.instances import Efa, efa_of, select_instance, wants_efa
 from compiler.targets.aws.labels import label_faults
-from compiler.targets.aws.limits import policy_faults
+from compiler.targets.aws.limits import policy_faults, tag_faults
 from compiler.targets.aws.mounting import (
     MountedVolume,
     mount_faults,
@@ -107,6 +107,9 @@ def lower(job: Job, diagnostics: Diagnostics) -> Workload | None:
     diagnostics.extend(doubts(resources, reservation, options, job.target, packed=packed))
     zone = (reservation.zone if reservation else None) or resources.infra.zone
     diagnostics.extend(mount_faults(job, zone))
+    volumes = mounted_volumes(job)
+    labels = {**options.tags, **resources.labels}
+    diagnostics.extend(tag_faults(labels, len(volumes), resources, job.target))
     statements = tuple(_statements(job, secrets))
     runs = f"{options.bucket}/{options.runs_prefix(job.stack.set_name, job.target.key)}"
     diagnostics.extend(policy_faults(statements, f"{runs}/{job.work}", job.task, job.target))
@@ -125,7 +128,7 @@ def lower(job: Job, diagnostics: Diagnostics) -> Workload | None:
         placement_group=packed and reservation is None,
         spot=resources.use_spot,
         reservation=reservation,
-        volumes=mounted_volumes(job),
+        volumes=volumes,
         zone=zone or zone_of_volumes(job),
         ports=tuple(_port_range(text) for text in resources.ports),
         tags=tags,

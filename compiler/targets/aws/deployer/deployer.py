@@ -10,6 +10,7 @@ from compiler.planning.changes import Preview
 from compiler.planning.records import Record
 from compiler.planning.states import Observation, ObservedRun
 from compiler.rendering.artifact import Artifact
+from compiler.targets import locking
 from compiler.targets.aws.deployer import attach, ending, execute, logs, observe
 from compiler.targets.aws.deployer import preview as previewing
 from compiler.targets.aws.deployer.project import program_of, project_files
@@ -62,13 +63,16 @@ class AwsDeployer:
 
     def lock(self, holder: str) -> None:
         bucket, key = self._site.store.bucket, self._site.store.lock_key
-        if bucket.write(key, holder) is None:
+        if bucket.write(key, locking.signed(holder).decode()) is None:
             there = bucket.find(key)
-            if there is None or there.text != holder:
-                who = there.text.strip() if there else "somebody who has just given it back"
+            text = there.text.encode() if there else b"somebody who has just given it back"
+            if locking.said(text) != holder.strip():
+                # Pulumi's own lock may be left over with it, and an update that still goes on.
+                is_gone = locking.is_left_over(text)
+                then = "that process is gone" if is_gone else "if that apply is gone"
                 raise LockHeld(
-                    f"{self.target}: set {self._site.set_name!r} is locked by {who}; "
-                    "if that apply is gone: triplane unlock"
+                    f"{self.target}: set {self._site.set_name!r} is locked by "
+                    f"{locking.said(text)}; {then}: triplane unlock"
                 )
         self._holder = holder
 
@@ -78,7 +82,7 @@ class AwsDeployer:
             return
         bucket, key = self._site.store.bucket, self._site.store.lock_key
         there = bucket.find(key)
-        if there is not None and there.text == self._holder:
+        if there is not None and locking.said(there.text.encode()) == self._holder.strip():
             bucket.delete([key])
         self._holder = None
 
@@ -92,7 +96,7 @@ class AwsDeployer:
         if there is None:
             return None
         bucket.delete([key])
-        return there.text.strip()
+        return locking.said(there.text.encode())
 
     def execute(self, step: Step, progress: Progress) -> Record:
         return execute.execute(self._site, step, progress)

@@ -35,7 +35,10 @@ class Seen:
 
     @property
     def is_wanted(self) -> bool:
-        """Whether the engine shall keep what it made for the run."""
+        """Whether the engine shall keep what it made for the run, or still knows the volume: one
+        that is gone is in the programs of what mounts it, and made anew by its own step alone."""
+        if self.record.lifecycle is Lifecycle.VOLUME:
+            return self.verdict.submitted and self.record.outcome != REMOVED
         is_live = self.verdict.state.is_live and not self.is_project
         return is_live and not is_cancelling(self.record)
 
