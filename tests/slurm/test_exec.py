@@ -96,7 +96,7 @@ def exec_in(
         capture_output=True,
         text=True,
         check=False,
-        timeout=60,
+        timeout=180,
     )
 
 

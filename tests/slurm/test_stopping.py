@@ -11,6 +11,7 @@ import pytest
 from compiler.planning.states import RunState
 from tests.slurm.login_files import bashrc, cut_off
 from tests.slurm.project import Project
+from tests.slurm.test_exec import exec_in
 
 pytestmark = pytest.mark.slurm
 
@@ -92,6 +93,35 @@ def test_a_start_that_was_cut_off_submits_no_second_job(enroot: Project) -> None
     assert enroot.triplane("start", "bench").code == 0
     enroot.until("bench", RunState.RUNNING)
     assert len(enroot.jobs()) == 2
+    assert enroot.triplane("cancel", "bench").code == 0
+    enroot.until("bench")
+
+
+def test_an_idle_one_stops_by_itself_and_comes_back(enroot: Project) -> None:
+    enroot.task(
+        "bench",
+        run=None,
+        resources={**GPUS, "autostop": 1},
+        setup="echo installed on $(hostname) > ~/note",
+    )
+    enroot.apply()
+    enroot.until("bench", RunState.RUNNING)
+    begun = enroot.state / "work/bench.1/used"
+    enroot.site.wait_for(begun.exists, 40, "the end of setup")
+    # A command is no idleness, while it runs and when it is over.
+    used = exec_in(enroot, "bench", "bash", "-c", "echo mine >> ~/note; sleep 65; cat ~/note")
+    assert used.stdout.splitlines()[-1] == "mine", used.stderr
+    assert enroot.runs()[("bench", 1)].state is RunState.RUNNING
+    stopped = enroot.until("bench", seconds=150)
+    assert (stopped.state, stopped.detail) == (
+        RunState.SUCCEEDED,
+        "stopped, to be started again",
+    )
+    assert enroot.triplane("start", "bench").code == 0
+    enroot.until("bench", RunState.RUNNING)
+    enroot.site.wait_for((enroot.state / "work/bench.1/enter.sh").exists, 40, "the run")
+    again = exec_in(enroot, "bench", "cat", "/root/note")
+    assert "mine" in again.stdout, again.stderr
     assert enroot.triplane("cancel", "bench").code == 0
     enroot.until("bench")
 

@@ -70,7 +70,7 @@ CASES = [
     (task(", use_spot: true"), "resources.use_spot", REFUSED),
     (task(", ports: 8080"), "resources.ports", REFUSED),
     (task(", local_disk: nvme"), "resources.local_disk", REFUSED),
-    (task(", autostop: 10"), "resources.autostop", REFUSED),
+    (task(", autostop: 10"), "resources.autostop", IGNORED),
     (task(", instance_type: p5.48xlarge"), "resources.instance_type", REFUSED),
     (task(", image_id: 'docker:x'"), "resources.image_id (docker, no Pyxis)", REFUSED),
     (task("", SERVICE), "service", REFUSED),

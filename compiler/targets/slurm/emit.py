@@ -63,6 +63,7 @@ def data_of(lowered: SlurmJob) -> dict[str, object]:
         "hooks": [(event, list(calls)) for event, calls in groupby(lowered.hooks, _event)],
         "has_setup": lowered.has_setup,
         "has_run": lowered.has_run,
+        "idling": lowered.idling,
     }
 
 

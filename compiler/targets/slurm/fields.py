@@ -10,6 +10,7 @@ from compiler.diagnostics.codes.targets import FIELD_CHANGED, FIELD_IGNORED, FIE
 from compiler.model import GitWorkdir, Group, Resources, TargetSpec, Task
 from compiler.targets.interface import SupportLevel
 from compiler.targets.slurm.bounds import too_large
+from compiler.targets.slurm.idling import can_stop
 from compiler.targets.slurm.native import conflicts, is_heterogeneous
 from compiler.targets.slurm.support import SUPPORT
 
@@ -25,6 +26,8 @@ _RESOURCES = tuple(
     if row.startswith("resources.") and "(" not in row
 )
 _ALIASES = {"gpus": "accelerators"}
+# What only its cases have something to say of.
+_OF_CASES = ("autostop", "image_id")
 
 Use = tuple[str, Callable[[], Span]]
 """A row of the table, and how to find where the user wrote it (which costs a look)."""
@@ -70,6 +73,7 @@ def used(task: Task, resources: Resources, target: TargetSpec) -> Iterator[Use]:
     yield from _of_files(task, resources)
     yield from _of_config(task)
     yield from _of_resources(resources, target)
+    yield from _of_autostop(task, resources, target)
     if task.native_script is not None and resources.job_recovery is not None:
         row = "resources.job_recovery (native_script)"
         yield row, partial(_key_span, resources, "job_recovery")
@@ -129,7 +133,7 @@ def _of_config(task: Task) -> Iterator[Use]:
 def _of_resources(resources: Resources, target: TargetSpec) -> Iterator[Use]:
     given = {_ALIASES.get(key, key): key for key in sorted(resources.given)}
     for name in _RESOURCES:
-        if name in given and name != "image_id" and _is_asked(name, resources):
+        if name in given and name not in _OF_CASES and _is_asked(name, resources):
             yield f"resources.{name}", partial(_key_span, resources, given[name])
     for row, name, holds in _cases(resources, target):
         if holds:
@@ -142,9 +146,21 @@ def _key_span(resources: Resources, key: str) -> Span:
 
 def _is_asked(name: str, resources: Resources) -> bool:
     """Whether the key, which is written, asks for something: `use_spot: false` does not."""
-    if name in ("use_spot", "autostop", "ports", "labels", "job_recovery", "accelerator_args"):
+    if name in ("use_spot", "ports", "labels", "job_recovery", "accelerator_args"):
         return bool(getattr(resources, name))
     return name != "local_disk" or resources.local_disk is not None
+
+
+def _of_autostop(task: Task, resources: Resources, target: TargetSpec) -> Iterator[Use]:
+    """Only what is kept without a `run` can be idle."""
+    if resources.autostop is None:
+        return
+    row = "resources.autostop"
+    if task.run is None and task.native_script is None:
+        row = "resources.autostop (without run)"
+        if not resources.autostop.down and not can_stop(resources, target):
+            row = "resources.autostop (without run, nothing to stop)"
+    yield row, partial(_key_span, resources, "autostop")
 
 
 def _cases(resources: Resources, target: TargetSpec) -> Iterator[tuple[str, str, bool]]:

@@ -14,6 +14,7 @@ from compiler.targets.interface import Job
 from compiler.targets.slurm import files, header, recovery, requests
 from compiler.targets.slurm.apptainer import Apptainer, apptainer_of
 from compiler.targets.slurm.containers import Container, container_of
+from compiler.targets.slurm.idling import Idling, idling_of
 from compiler.targets.slurm.paths import is_fixed, login_word
 from compiler.targets.slurm.settings import Settings
 
@@ -55,6 +56,7 @@ class SlurmJob:
     hooks: tuple[recovery.HookCall, ...]
     has_setup: bool
     has_run: bool
+    idling: Idling | None
 
 
 def lower(
@@ -104,6 +106,7 @@ def lower(
         hooks=recovery.hook_calls(job.task),
         has_setup=job.task.setup is not None,
         has_run=job.task.run is not None,
+        idling=idling_of(job, diagnostics),
     )
 
 

@@ -204,7 +204,24 @@ _RESOURCES: Final = (
         "use `docker:<image>`",
     ),
     Support("resources.labels", CHANGED, "written into the job's comment"),
-    Support("resources.autostop", REFUSED, "a job ends with its `run`, or at its time limit"),
+    Support("resources.autostop", IGNORED, "a job ends with its `run`"),
+    Support(
+        "resources.autostop (without run)",
+        FULL,
+        "the nodes are given back when no command has run for so long; containers are kept for "
+        "`triplane start`",
+    ),
+    Support(
+        "resources.autostop (without run, nothing to stop)",
+        REFUSED,
+        "only containers of Pyxis can be stopped and started again",
+        "end the job instead: `autostop: {idle_minutes: 10, down: true}`",
+    ),
+    Support(
+        "resources.autostop (in a group or pipeline)",
+        CHANGED,
+        "the task ends when it is idle, and cannot be started again",
+    ),
     Support(
         "resources.priority",
         IGNORED,

@@ -35,6 +35,7 @@ options=(--jobid="$job" --overlap --nodes=1 --ntasks=1 --nodelist="$host" --unbu
 [ "$terminal" = 0 ] || options+=(--pty)
 names=()
 [ ! -e "$work/scripts/names.sh" ] || names=(bash "$work/scripts/names.sh")
+echo . >>"$work/used" || fail 70 "cannot write in $work"
 umask 077
 script=$(mktemp -- "$work/exec.XXXXXX") || fail 70 "cannot write in $work"
 inner=$script.sh
