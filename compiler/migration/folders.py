@@ -35,6 +35,8 @@ _TALK = frozenset(
 """Files that show scripts and are none; they are read where they are named."""
 
 _HEAD = 1 << 16
+_OVERLONG = re.compile(rb"[0-9]{4000}")
+"""Python refuses to make a number of much more, and no directive means one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +126,10 @@ def _one(job: Job, settings: Settings) -> Migration:
         return unreadable(job.path, settings, "it is larger than the 4 MiB that slurmctld takes")
     if settings.submit_folder == AT_SCRIPT:
         settings = replace(settings, submit_folder=str(path.absolute().parent))
-    migration = migrate(path.read_bytes(), job.path, settings, look=_look)
+    data = path.read_bytes()
+    if _OVERLONG.search(data):
+        return unreadable(job.path, settings, "a number in it has thousands of digits")
+    migration = migrate(data, job.path, settings, look=_look)
     if job.yaml is not None and migration.yaml is not None:
         migration = write(migration, Path(job.yaml), job.out, settings.existing)
     return migration

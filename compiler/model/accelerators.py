@@ -9,6 +9,7 @@ from typing import NamedTuple
 from compiler.diagnostics.codes import model_resources as codes
 from compiler.model.builder import Builder, Malformed, is_number, shown
 from compiler.model.resources import Accelerator, Choice
+from compiler.source.numbers import whole
 from compiler.source.paths import Path
 from compiler.source.wording import described
 
@@ -54,7 +55,7 @@ def parse_accelerator(text: str) -> Request:
         form = f"{size}{unit.upper()}B{plus}"
         maker = maker.lower() if maker else None
         name = f"{maker}:{form}" if maker else form
-        return Request(name, number, int(size) * _GIB[unit.lower()], bool(plus), maker)
+        return Request(name, number, whole(size) * _GIB[unit.lower()], bool(plus), maker)
     name, colon, count = (part.strip() for part in text.partition(":"))
     if not name or "," in text or ":" in count:
         hint = "several kinds are a list (in order) or a map (any of them)" if "," in text else None

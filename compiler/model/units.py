@@ -11,14 +11,15 @@ from functools import lru_cache
 
 from compiler.model.builder import Malformed, is_number, shown
 from compiler.model.resources import Amount, LocalDisk
+from compiler.source.numbers import whole
 
 _UNITS = {"k": 1 / 1024**2, "m": 1 / 1024, "g": 1.0, "t": 1024.0, "p": 1024.0**2}
-_number = r"(?:[0-9]+(?:\.[0-9]*)?|\.[0-9]+)"
+_number = r"(?:[0-9]{1,300}(?:\.[0-9]{0,300})?|\.[0-9]{1,300})"
 _amount = re.compile(rf"\s*({_number}(?:e[+-]?[0-9]+)?)\s*(?:([kmgtp])[bi]|(x))?(\+?)", re.I)
 _cpus = re.compile(rf"\s*({_number}(?:e[+-]?[0-9]+)?)\s*(\+?)", re.I)
-_whole_size = re.compile(r"\s*([0-9]+)(?:([kmgtp])[bi])?\s*", re.I)
+_whole_size = re.compile(r"\s*([0-9]{1,300})(?:([kmgtp])[bi])?\s*", re.I)
 _unit_without_b = re.compile(rf"{_number}\s*[kmgtp](?:ib)?\+?", re.I)
-_delay = re.compile(r"([0-9]+)([smhdw]?)", re.I)
+_delay = re.compile(r"([0-9]{1,300})([smhdw]?)", re.I)
 _local_disk = re.compile(rf"\s*(?:(nvme|ssd)(?::({_number})(\+?))?|({_number})(\+?))\s*", re.I)
 
 _MINUTES = {"m": 1, "h": 60, "d": 24 * 60, "w": 7 * 24 * 60}
@@ -27,6 +28,7 @@ _DEFAULT_LOCAL_DISK_GB = 100.0
 
 MOST_CPUS = 100_000
 MOST_GIB = 16 * 1024**2
+MOST_CLAIM_GIB = 16 * 1024**3
 """Far more than any node has: what is above is a slip of the pen. Targets have lower limits."""
 
 
@@ -60,7 +62,7 @@ def _cpus_text(text: str) -> Amount:
     plain = text.strip()
     hint = None
     if re.fullmatch(r"[0-9]+m", plain):
-        hint = f"{plain} in Kubernetes is {int(plain[:-1]) / 1000:g} here"
+        hint = f"{plain} in Kubernetes is {whole(plain[:-1]) / 1000:g} here"
     raise Malformed(f"`cpus` cannot be {shown(text)}", expected=_CPUS_FORMS, hint=hint)
 
 
@@ -148,6 +150,8 @@ def parse_claim_size(value: object) -> tuple[int, bool]:
     if size < 1:
         raise Malformed("a volume must have at least 1 GiB", expected=expected)
     whole = math.ceil(size)
+    if whole > MOST_CLAIM_GIB:
+        raise Malformed(f"no volume has {whole:.12g} GiB", expected=f"at most {MOST_CLAIM_GIB}")
     return whole, whole != size
 
 

@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from compiler.diagnostics import Diagnostic
 from compiler.diagnostics.codes import kubernetes_features as codes
 from compiler.model import TargetSpec
+from compiler.source.numbers import whole
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes import metadata
 from compiler.targets.kubernetes.additions import NOTHING, Addition
@@ -158,8 +159,8 @@ def _core_form(version: str | None) -> str | None:
     nearest = nearest_version(version)
     if nearest in (_CORE_WORKLOAD, _CORE_POD_GROUP):
         return nearest
-    minor = tuple(int(part) for part in nearest.split("."))
-    return _CORE_JOB if minor >= tuple(int(part) for part in _CORE_JOB.split(".")) else None
+    minor = tuple(whole(part) for part in nearest.split("."))
+    return _CORE_JOB if minor >= tuple(whole(part) for part in _CORE_JOB.split(".")) else None
 
 
 def _core(job: Job, settings: Settings, ranks: int) -> Gang:

@@ -7,6 +7,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from compiler.source.numbers import whole
 from compiler.targets.interface import Job
 from compiler.targets.kubernetes.additions import NOTHING, Addition
 from compiler.targets.kubernetes.priorities import priority_class
@@ -69,4 +70,4 @@ def _flex_start(settings: Settings) -> bool:
 def _seconds(value: object) -> int | None:
     """Minutes, or a number with a unit; None where nothing is said."""
     found = re.fullmatch(r"(\d+)([mhdw]?)", str(value).lower()) if value is not None else None
-    return int(found[1]) * _UNITS[found[2] or "m"] if found else None
+    return whole(found[1]) * _UNITS[found[2] or "m"] if found else None

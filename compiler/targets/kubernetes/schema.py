@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from compiler.source.numbers import whole
+
 # The newest known: what stands in for a version that the stack does not name.
 DEFAULT_VERSION = "1.37"
 # A list-map key that a server fills in where it is left out.
@@ -135,10 +137,10 @@ def nearest_version(version: str | None) -> str:
     if wanted in known:
         return wanted
     try:
-        number = tuple(int(part) for part in wanted.split("."))
+        number = tuple(whole(part) for part in wanted.split("."))
     except ValueError:
         return DEFAULT_VERSION
-    older = [item for item in known if tuple(int(part) for part in item.split(".")) < number]
+    older = [item for item in known if tuple(whole(part) for part in item.split(".")) < number]
     return older[-1] if older else known[0]
 
 

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping
 from compiler.diagnostics import Diagnostic, Diagnostics
 from compiler.diagnostics.codes import slurm as codes
 from compiler.model import TargetSpec
+from compiler.source.numbers import whole
 from compiler.targets.interface import Job
 from compiler.targets.slurm.options import Chosen
 
@@ -25,14 +26,14 @@ def seconds_of(text: str) -> int | None:
     if match is None:
         return None
     days, *parts = match.groups()
-    numbers = [int(part) for part in parts if part is not None]
+    numbers = [whole(part) for part in parts if part is not None]
     if days is not None:
         hours, minutes, seconds = [*numbers, 0, 0][:3]
     elif len(numbers) == 3:
         hours, minutes, seconds = numbers
     else:
         hours, (minutes, seconds) = 0, [*numbers, 0][:2]
-    return ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds
+    return ((whole(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
 def time_limit(

@@ -16,6 +16,7 @@ from pathlib import Path
 from compiler.diagnostics import Diagnostic, Diagnostics, Related, Span
 from compiler.diagnostics.codes import slurm as codes
 from compiler.source import suggest
+from compiler.source.numbers import whole
 from compiler.targets.slurm.settings import Layer
 
 _TABLE = Path(__file__).with_name("sbatch_options.csv")
@@ -86,7 +87,7 @@ def _by_short() -> Mapping[str, str]:
 def parse_version(text: str | None) -> tuple[int, int] | None:
     """`23.11`, `23.11.4` -> (23, 11); None where nothing (or something else) is said."""
     match = re.match(r"(\d+)\.(\d+)", text or "")
-    return (int(match[1]), int(match[2])) if match else None
+    return (whole(match[1]), whole(match[2])) if match else None
 
 
 def long_name(key: str) -> str:
