@@ -46,7 +46,7 @@ def everywhere(
         "version": "1.36",
     }
     rented = {"kind": "aws", "deployer": "pulumi", "files": {"bucket": f"s3://{BUCKET}"}}
-    unknown_account = {"quota": {"account": "nobody"}}
+    clusters = {"alpha": {"cpu_partition": "cpu"}, "beta": {"quota": {"account": "nobody"}}}
     project = Project(
         slurm_site,
         tmp_path_factory.mktemp("everywhere"),
@@ -54,9 +54,7 @@ def everywhere(
         clusters=("alpha", "beta"),
         stack={
             "targets": {"alpha": slurm, "beta": slurm, "prod": prod, REGION: rented},
-            "config": {
-                "slurm": {"provision_timeout": 2, "cluster_configs": {"beta": unknown_account}}
-            },
+            "config": {"slurm": {"provision_timeout": 2, "cluster_configs": clusters}},
         },
     )
     yield project
