@@ -68,7 +68,8 @@ class WorkChange:
     `cost` is what it costs while it runs, None where it was not placed by this plan.
     `alternatives` are, for a new run, the changes that are tried next if this target refuses
     it or does not start it within `start_within` seconds (None: waits for ever), each with its
-    own bytes and its own run number.
+    own bytes and its own run number. `needs` are, of an alternative, the target's own files
+    that are written first if it comes to that.
     """
 
     work: str
@@ -93,6 +94,7 @@ class WorkChange:
     cost: Cost | None = None
     alternatives: tuple[WorkChange, ...] = ()
     start_within: int | None = None
+    needs: tuple[WorkChange, ...] = ()
 
     @property
     def address(self) -> str:

@@ -137,10 +137,12 @@ def _target_body(state: TargetState) -> dict[str, object]:
 
 
 def _work_body(change: WorkChange) -> dict[str, object]:
-    body = _without_empty(dataclasses.asdict(dataclasses.replace(change, alternatives=())))
+    alone = dataclasses.replace(change, alternatives=(), needs=())
+    body = _without_empty(dataclasses.asdict(alone))
     assert isinstance(body, dict)
-    if change.alternatives:
-        body["alternatives"] = [_work_body(item) for item in change.alternatives]
+    for name in ("alternatives", "needs"):
+        if nested := getattr(change, name):
+            body[name] = [_work_body(item) for item in nested]
     if change.cost is not None and change.cost.total is not None:
         body["cost"]["total"] = change.cost.total
     if change.action is Action.REPLACE and change.because:
@@ -183,7 +185,8 @@ def _work(body: dict) -> WorkChange:
     members["uploads"] = tuple(FileTree(**item) for item in body.get("uploads", ()))
     members["required"] = tuple(body.get("required", ()))
     members["placement"] = tuple(PlacementRow(**item) for item in body.get("placement", ()))
-    members["alternatives"] = tuple(_work(item) for item in body.get("alternatives", ()))
+    for name in ("alternatives", "needs"):
+        members[name] = tuple(_work(item) for item in body.get(name, ()))
     members.setdefault("reason", "")
     if "cost" in body:
         given = body["cost"]

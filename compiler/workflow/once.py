@@ -25,7 +25,7 @@ from compiler.workflow.policing import Placed, judged, without_forbidden
 from compiler.workflow.prepare import Prepared, prepare, with_variables
 from compiler.workflow.prices import priced
 from compiler.workflow.rendering import load_tasks
-from compiler.workflow.set_changes import plan_projects
+from compiler.workflow.set_changes import plan_projects, with_projects
 from compiler.workflow.versions import noted_versions
 from compiler.workflow.volumes import not_made, volumes_at
 from compiler.workflow.works import Work
@@ -83,13 +83,14 @@ def plan_runs(
             works.append(item.change)
     works.extend(plan_projects(stack, world, works, Policy(), diagnostics))
     overridden = judged(placed, stack, diagnostics)
-    world.close()
-    diagnostics.raise_if_errors()
     allowed = {
         id(item.change): new
         for item, new in zip(placed, without_forbidden(placed, stack), strict=True)
     }
     works = [allowed.get(id(change), change) for change in works]
+    works = with_projects(stack, world, works, Policy(), diagnostics)
+    world.close()
+    diagnostics.raise_if_errors()
     plan = Plan(
         set=stack.set_name,
         stack=places.shown(stack.origin.document.source.path, stack),

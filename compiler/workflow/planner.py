@@ -134,10 +134,11 @@ def plan(
     diagnostics.extend(set_changes.left_behind(stack))
     works.extend(set_changes.plan_projects(stack, world, works, planner.policy(), diagnostics))
     overridden = judged(placed, stack, diagnostics)
-    world.close()
-    diagnostics.raise_if_errors()
     allowed = {change.address: change for change in without_forbidden(placed, stack)}
     works = [allowed.get(change.address, change) for change in works]
+    works = set_changes.with_projects(stack, world, works, planner.policy(), diagnostics)
+    world.close()
+    diagnostics.raise_if_errors()
     result = Plan(
         set=stack.set_name,
         stack=places.shown(stack.origin.document.source.path, stack),

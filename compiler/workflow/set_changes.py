@@ -44,23 +44,64 @@ def plan_projects(
     policy: Policy,
     diagnostics: Diagnostics,
 ) -> Iterable[WorkChange]:
-    """Files that belong to a target as a whole: there as long as any work is."""
+    """Files that belong to a target as a whole: there as long as any work is, or may come."""
+    may_come = {item.target for change in changes for item in change.alternatives}
     for key, observation in world.observations.items():
         if not world.may_change(key):
             continue
-        spec = stack.targets[key]
-        artifacts = compiling.render_project(stack, spec, diagnostics)
+        artifacts = compiling.render_project(stack, stack.targets[key], diagnostics)
         if not artifacts:
             continue
         last = observation.last_run(PROJECT)
         if staying_works(observation, [item for item in changes if item.target == key]):
-            desired = project_of(stack, spec, artifacts)
-            desired = replace(desired, preview=_preview_of(world, key, diagnostics))
-            record = desired.record
-            decision = decide(last, record.spec_digest, record.files_digest, 0, policy)
-            yield work_change(desired, last, decision, merge_keys_of(spec))
-        elif last is not None:
+            yield _project(stack, world, key, artifacts, policy, diagnostics)
+        elif last is not None and key not in may_come:
             yield removal_change(last, decide_removal(last, policy))
+
+
+def with_projects(
+    stack: Stack,
+    world: World,
+    changes: Sequence[WorkChange],
+    policy: Policy,
+    diagnostics: Diagnostics,
+) -> list[WorkChange]:
+    """The changes, each alternative with its target's own files where it would be the first
+    work there: they are written only if it comes to that."""
+    there = {change.target for change in changes if change.work == PROJECT}
+    needed: dict[str, tuple[WorkChange, ...]] = {}
+
+    def needs(key: str) -> tuple[WorkChange, ...]:
+        if key not in needed:
+            artifacts = compiling.render_project(stack, stack.targets[key], diagnostics)
+            own = _project(stack, world, key, artifacts, policy, diagnostics) if artifacts else None
+            needed[key] = (own,) if own is not None and own.action.changes else ()
+        return needed[key]
+
+    def with_needs(item: WorkChange) -> WorkChange:
+        return item if item.target in there else replace(item, needs=needs(item.target))
+
+    return [
+        replace(change, alternatives=tuple(map(with_needs, change.alternatives)))
+        for change in changes
+    ]
+
+
+def _project(
+    stack: Stack,
+    world: World,
+    key: str,
+    artifacts: tuple[Artifact, ...],
+    policy: Policy,
+    diagnostics: Diagnostics,
+) -> WorkChange:
+    """What becomes of a target's own files where they are wanted."""
+    spec, last = stack.targets[key], world.observations[key].last_run(PROJECT)
+    desired = project_of(stack, spec, artifacts)
+    desired = replace(desired, preview=_preview_of(world, key, diagnostics))
+    record = desired.record
+    decision = decide(last, record.spec_digest, record.files_digest, 0, policy)
+    return work_change(desired, last, decision, merge_keys_of(spec))
 
 
 def _preview_of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from compiler.diagnostics import PlanOutdated, TargetUnreachable, TriplaneError, WorkFailed
 from compiler.model import Stack
@@ -42,9 +42,15 @@ class Steps:
     away: Mapping[str, TargetUnreachable]
     progress: Progress
     locate: Locate | None
+    written: set[str] = field(default_factory=set)  # addresses of `needs`
 
     def step(self, change: WorkChange) -> StepResult:
-        """Carry out one change."""
+        """Carry out one change, after what its target needs to have first."""
+        for need in change.needs:
+            failed = None if need.address in self.written else self._write(need).error
+            if failed is not None:
+                return StepResult(change, error=failed)
+            self.written.add(need.address)
         self.progress(f"{change.address}: {change.action} run {change.run}")
         deployer = self.deployers[change.target]
         try:
@@ -111,6 +117,13 @@ class Steps:
         if said and result.error is None:
             return replace(result, note="; ".join(filter(None, (*said, result.note))))
         return result
+
+    def _write(self, need: WorkChange) -> StepResult:
+        try:
+            todo = still_to_do([need], self.observations, self.identity)
+        except PlanOutdated as error:
+            return StepResult(need, error=error)
+        return self.step(need) if todo else StepResult(need)
 
     def on(self, change: WorkChange) -> StepResult:
         """A candidate that is asked because those before it refused."""

@@ -54,7 +54,11 @@ def everywhere(
         clusters=("alpha", "beta"),
         stack={
             "targets": {"alpha": slurm, "beta": slurm, "prod": prod, REGION: rented},
-            "config": {"slurm": {"provision_timeout": 2, "cluster_configs": clusters}},
+            "config": {
+                "slurm": {"provision_timeout": 2, "cluster_configs": clusters},
+                # kwok would end what runs at once: so it waits.
+                "kubernetes": {"pod_config": {"spec": {"nodeSelector": {"none": "such"}}}},
+            },
         },
     )
     yield project

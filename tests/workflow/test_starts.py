@@ -1,5 +1,7 @@
 """What a target accepts and does not start in its time goes on to the next candidate."""
 
+import json
+
 import pytest
 
 from compiler.workflow import starts
@@ -103,6 +105,34 @@ def test_a_saved_plan_applies_after_queues_and_capacity_moved(project, platforms
     done = project.run("apply", "plan.json")
     assert done.code == 0, done.text
     assert runs(platforms) == ["alpha/later.1", "alpha/train.1"]
+
+
+def test_a_targets_own_files_come_with_the_first_work_that_goes_there(project, platforms):
+    """And not before: what AWS needs is written when nothing else has taken the work."""
+    for key in ("alpha", "beta", "eks"):
+        platforms.by_key[key].refuses = "no"
+    project.task("other")
+    project.plan("--out", "plan.json")
+    plan = json.loads((project.folder / "plan.json").read_text())
+    assert [item["work"] for item in plan["works"]] == ["other", "train"]
+    for item in plan["works"]:
+        assert [need["work"] for need in item["alternatives"][-1]["needs"]] == ["_project"]
+    assert project.run("apply", "plan.json").code == 0
+    assert platforms.by_key["us-east-1"].submitted == ["_project.1", "other.4", "train.4"]
+    assert project.run("apply", "plan.json").code == 0
+    assert platforms.by_key["us-east-1"].submitted == ["_project.1", "other.4", "train.4"]
+    assert {item["action"] for item in project.plan_json()["works"]} == {"no-op"}
+
+
+def test_a_targets_own_files_stay_where_work_may_come(project, platforms):
+    project.stack(targets={"us-east-1": TARGETS["us-east-1"]})
+    project.applied()
+    (project.folder / "tasks/train.yaml").unlink()
+    project.stack(targets=TARGETS, config=AT_ONCE)
+    platforms.by_key["us-east-1"].live.clear()
+    project.task("other")
+    works = {item["work"]: item["action"] for item in project.plan_json()["works"]}
+    assert works.get("_project", "no-op") == "no-op"
 
 
 def test_all_wait_at_the_same_time(project, platforms):
