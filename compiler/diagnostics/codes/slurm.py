@@ -90,6 +90,14 @@ SLURM_GPU_TYPE_OPEN = Code(
     "Say in `partitions` or `gpu_partition_map` where such GPUs are, or set `gres: typed`.",
     example="targets: {alpha: {kind: slurm, gres: untyped}}  # and accelerators: H100:8",
 )
+SLURM_MEMBER_NAME = Code(
+    "slurm-member-name",
+    Severity.ERROR,
+    "A task of a group or a pipeline is called like a file of the run.",
+    "Each task has a folder of its own in the run's, beside the files that tell how the run stands.",
+    "Give the task another name.",
+    example="name: logs  # as a task of a group",
+)
 SLURM_VALUE = Code(
     "slurm-value",
     Severity.ERROR,

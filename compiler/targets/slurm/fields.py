@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterator
 from functools import partial
 
 from compiler.diagnostics import Diagnostic, Span
+from compiler.diagnostics.codes.slurm import SLURM_MEMBER_NAME
 from compiler.diagnostics.codes.targets import FIELD_CHANGED, FIELD_IGNORED, FIELD_REFUSED
-from compiler.model import GitWorkdir, Group, Resources, TargetSpec, Task
+from compiler.model import GitWorkdir, Group, Pipeline, Resources, TargetSpec, Task
 from compiler.targets.interface import SupportLevel
 from compiler.targets.slurm.bounds import too_large
 from compiler.targets.slurm.idling import can_stop
@@ -26,6 +27,11 @@ _RESOURCES = tuple(
     if row.startswith("resources.") and "(" not in row
 )
 _ALIASES = {"gpus": "accelerators"}
+# What lies in the folders of a run, beside those of its tasks.
+_OF_THE_RUN = frozenset(
+    """container ended home hostnames hosts logs members nodes parts restarts secrets snapshot
+    started step stopped used""".split()
+)
 # What only its cases have something to say of.
 _OF_CASES = ("autostop", "image_id")
 
@@ -53,7 +59,9 @@ def findings(task: Task, resources: Resources, target: TargetSpec) -> Iterator[D
 
 
 def of_whole(whole: object, target: TargetSpec) -> Iterator[Diagnostic]:
-    """What stands against a group that does not stand against its tasks."""
+    """What stands against a group or a pipeline that does not stand against its tasks."""
+    if isinstance(whole, Group | Pipeline):
+        yield from _taken_names(whole, target)
     if not isinstance(whole, Group) or is_heterogeneous(whole):
         return
     support = SUPPORT["group (kept script)"]
@@ -63,6 +71,17 @@ def of_whole(whole: object, target: TargetSpec) -> Iterator[Diagnostic]:
                 task.origin.key_span("config", "triplane", "native_script"),
                 f"`group` on Slurm: {support.note}",
                 hint=support.hint,
+                target=target.key,
+            )
+
+
+def _taken_names(whole: Group | Pipeline, target: TargetSpec) -> Iterator[Diagnostic]:
+    for task in whole.tasks:
+        if task.name in _OF_THE_RUN:
+            yield SLURM_MEMBER_NAME.at(
+                task.origin.span("name"),
+                f"on Slurm no task of several can be called `{task.name}`",
+                hint=f"`{task.name}-1`, say: the run has a file or folder of that name",
                 target=target.key,
             )
 
