@@ -94,7 +94,7 @@ SLURM_MEMBER_NAME = Code(
     "slurm-member-name",
     Severity.ERROR,
     "A task of a group or a pipeline is called like a file of the run.",
-    "Each task has a folder of its own in the run's, beside the files that tell how the run stands.",
+    "Each task has a folder of its own in the run's, beside the files that say how the run is.",
     "Give the task another name.",
     example="name: logs  # as a task of a group",
 )

@@ -29,8 +29,24 @@ _RESOURCES = tuple(
 _ALIASES = {"gpus": "accelerators"}
 # What lies in the folders of a run, beside those of its tasks.
 _OF_THE_RUN = frozenset(
-    """container ended home hostnames hosts logs members nodes parts restarts secrets snapshot
-    started step stopped used""".split()
+    [
+        "container",
+        "ended",
+        "home",
+        "hostnames",
+        "hosts",
+        "logs",
+        "members",
+        "nodes",
+        "parts",
+        "restarts",
+        "secrets",
+        "snapshot",
+        "started",
+        "step",
+        "stopped",
+        "used",
+    ]
 )
 # What only its cases have something to say of.
 _OF_CASES = ("autostop", "image_id")
