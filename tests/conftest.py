@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import signal
+
 import pytest
 
 from tests.needs import in_ci
@@ -17,6 +19,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+        # A shell's background job ignores the keyboard, and all that it starts with it.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     if config.getoption("--update-golden") and in_ci():
         raise pytest.UsageError("CI never updates golden files")
 

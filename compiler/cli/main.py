@@ -9,6 +9,7 @@ import os
 import signal
 import sys
 from collections.abc import Sequence
+from typing import TextIO
 
 import click
 
@@ -155,21 +156,30 @@ def _accept_any_text() -> None:
 def _reader_has_gone(command: str) -> int:
     """Output has no reader any more (`| head`). That is no failure of what is there to be read;
     of everything else nobody knows whether it was done, or right."""
-    nowhere = os.open(os.devnull, os.O_WRONLY)
-    for stream in (sys.__stdout__, sys.__stderr__):
-        # What is still buffered goes nowhere, so that the interpreter does not complain at exit.
-        if stream is not None:
-            with contextlib.suppress(OSError, ValueError):
-                stream.flush()
-                continue
-            os.dup2(nowhere, stream.fileno())
+    _drop_the_rest(sys.__stdout__)
     return 0 if command in READ_ALONE else 1
+
+
+def _drop_the_rest(stream: TextIO | None) -> None:
+    """What is still buffered goes nowhere if nobody reads it, so that the interpreter neither
+    complains at exit nor ends with a code of its own."""
+    if stream is None:
+        return
+    try:
+        stream.flush()
+    except ValueError:
+        return  # it is closed
+    except OSError:
+        with contextlib.suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 def entry() -> None:
     """The `triplane` command. A request to end is an interrupt: locks are given back."""
     signal.signal(signal.SIGTERM, _interrupt)
-    sys.exit(main())
+    code = main()
+    _drop_the_rest(sys.__stderr__)
+    sys.exit(code)
 
 
 def _interrupt(number: int, frame: object) -> None:

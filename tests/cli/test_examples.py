@@ -14,7 +14,7 @@ from compiler.cli.main import COMMANDS, cli
 NEEDS_A_CLUSTER = {"logs": 1, "cancel": 1, "exec": 1, "stop": 1, "start": 1}
 NEEDS_A_TERMINAL = "triplane shell"
 # No group runs here that could be joined.
-NEEDS_A_GROUP = "--group rl-math"
+NEEDS_A_GROUP = "rl-math"
 # `wait` has codes of its own: written files are unknown.
 ANSWERS = {"wait": (102, 101), "plan": (0, 2), "diff": (0, 2), "migrate": (0, 1)}
 

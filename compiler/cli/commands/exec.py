@@ -30,7 +30,7 @@ def command(name, words, stack_path, number, rank, task, tty) -> int:
     Examples:
       triplane exec llama-pretrain --stack stacks/prod.yaml -- nvidia-smi
       triplane exec llama-pretrain --rank 3 --stack stacks/prod.yaml -- tail -n 5 train.log
-      triplane exec rl-group --task actor --stack stacks/prod.yaml -- free -g
+      triplane exec rl-math --task actor --stack stacks/prod.yaml -- free -g
     """
     if tty and not (output.is_terminal(sys.stdin) and output.is_terminal(sys.stdout)):
         raise click.UsageError("--tty needs a terminal as input and output")
