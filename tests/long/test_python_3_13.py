@@ -23,7 +23,7 @@ apt-get install -y -qq --no-install-recommends make
 make lint
 .venv/bin/python -m tests.slurm_site install
 .venv/bin/python -m tests.browser install
-.venv/bin/python -m pytest --ignore=tests/kubernetes --ignore=tests/platforms
+.venv/bin/python -m pytest -m "not kubernetes"
 """
 
 
