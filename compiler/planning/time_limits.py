@@ -9,11 +9,11 @@ from typing import Any
 import yaml
 
 from compiler.rendering.artifact import Artifact, ArtifactKind
+from compiler.source.numbers import whole
 
 _SBATCH_TIME = re.compile(r"#SBATCH --time=(\S+)")
 _NEXT_COMPONENT = "#SBATCH hetjob"
-_DAYS_FIRST = re.compile(r"(\d+)-(\d+)(?::(\d+))?(?::(\d+))?")
-_CLOCK = re.compile(r"(\d+)(?::(\d+))?(?::(\d+))?")
+_TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
 
@@ -34,19 +34,18 @@ def sbatch_seconds(text: str) -> int | None:
 
     `0` and words such as `UNLIMITED` are no limit.
     """
-    match = _DAYS_FIRST.fullmatch(text)
-    if match is not None:
-        days, hours, minutes, seconds = (int(part or 0) for part in match.groups())
+    match = _TIME.fullmatch(text)
+    if match is None:
+        return None
+    days, *parts = match.groups()
+    numbers = [whole(part) for part in parts if part is not None]
+    if days is not None:
+        hours, minutes, seconds = [*numbers, 0, 0][:3]
+    elif len(numbers) == 3:
+        hours, minutes, seconds = numbers
     else:
-        match = _CLOCK.fullmatch(text)
-        if match is None:
-            return None
-        first, second, third = match.groups()
-        if third is not None:
-            days, hours, minutes, seconds = 0, int(first), int(second), int(third)
-        else:
-            days, hours, minutes, seconds = 0, 0, int(first), int(second or 0)
-    return (((days * 24 + hours) * 60) + minutes) * 60 + seconds or None
+        hours, (minutes, seconds) = 0, [*numbers, 0][:2]
+    return ((whole(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds or None
 
 
 def _limits(artifact: Artifact) -> Iterator[int | None]:

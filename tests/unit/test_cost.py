@@ -29,6 +29,10 @@ def test_times_of_sbatch(text, seconds):
     assert sbatch_seconds(text) == seconds
 
 
+def test_more_digits_than_python_converts_are_a_long_time():
+    assert sbatch_seconds(f"{'9' * 5000}:00") > sbatch_seconds("365-0")
+
+
 def script(*header: str) -> Artifact:
     lines = ("#!/bin/bash", *header, "", "cat <<END", "#SBATCH --time=0:01:00", "END", "")
     return Artifact("job.sbatch", "\n".join(lines), ArtifactKind.SBATCH, "job.sbatch")

@@ -6,34 +6,16 @@ is found before anything is submitted, and no job is ever without one.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from compiler.diagnostics import Diagnostic, Diagnostics
 from compiler.diagnostics.codes import slurm as codes
 from compiler.model import TargetSpec
-from compiler.source.numbers import whole
+from compiler.planning.time_limits import sbatch_seconds
 from compiler.targets.interface import Job
 from compiler.targets.slurm.options import Chosen
 
-_TIME = re.compile(r"(?:(\d+)-)?(\d+)(?::(\d+))?(?::(\d+))?")
 _UNLIMITED = "UNLIMITED"
-
-
-def seconds_of(text: str) -> int | None:
-    """`90`, `90:30`, `1:30:00`, `2-12`, `2-12:00`, `2-12:00:00` in seconds; None: no such time."""
-    match = _TIME.fullmatch(text)
-    if match is None:
-        return None
-    days, *parts = match.groups()
-    numbers = [whole(part) for part in parts if part is not None]
-    if days is not None:
-        hours, minutes, seconds = [*numbers, 0, 0][:3]
-    elif len(numbers) == 3:
-        hours, minutes, seconds = numbers
-    else:
-        hours, (minutes, seconds) = 0, [*numbers, 0][:2]
-    return ((whole(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds
 
 
 def time_limit(
@@ -53,7 +35,7 @@ def time_limit(
         return None
     longest = [str(entry.get("max_time") or _UNLIMITED) for entry in described.values()]
     if all(_limited(text) for text in longest):
-        return min(longest, key=lambda text: seconds_of(text) or 0)
+        return min(longest, key=lambda text: sbatch_seconds(text) or 0)
     diagnostics.add(
         codes.SLURM_NO_TIME_LIMIT.at(
             job.task.origin.span(),
@@ -70,11 +52,11 @@ def _too_long(
     chosen: Chosen, described: Mapping[str, Mapping[str, object]], target: TargetSpec
 ) -> Iterator[Diagnostic]:
     longest = [str(entry.get("max_time") or _UNLIMITED) for entry in described.values()]
-    wanted = seconds_of(chosen.value or "")
+    wanted = sbatch_seconds(chosen.value or "")
     if wanted is None or not all(_limited(text) for text in longest):
         return
-    limit = max(longest, key=lambda text: seconds_of(text) or 0)
-    if wanted > (seconds_of(limit) or 0):
+    limit = max(longest, key=lambda text: sbatch_seconds(text) or 0)
+    if wanted > (sbatch_seconds(limit) or 0):
         names = ", ".join(f"`{name}`" for name in described)
         yield codes.SLURM_TIME_TOO_LONG.at(
             chosen.layer.span(chosen.key),
