@@ -10,7 +10,7 @@ from compiler.model import Overrides, Stack, TargetKind
 from compiler.placement import Placement, Row
 from compiler.planning.changes import Desired, work_change
 from compiler.planning.outcomes import Action, Decision, Policy
-from compiler.planning.plan import Plan, WorkChange
+from compiler.planning.plan import Plan
 from compiler.targets.interface import Job, JoinedGroup
 from compiler.targets.registry import merge_keys_of
 from compiler.workflow import compile as compiling
@@ -25,7 +25,7 @@ from compiler.workflow.policing import Placed, judged, without_forbidden
 from compiler.workflow.prepare import Prepared, prepare, with_variables
 from compiler.workflow.prices import priced
 from compiler.workflow.rendering import load_tasks
-from compiler.workflow.set_changes import plan_projects, with_projects
+from compiler.workflow.set_changes import with_projects
 from compiler.workflow.versions import noted_versions
 from compiler.workflow.volumes import not_made, volumes_at
 from compiler.workflow.works import Work
@@ -59,7 +59,6 @@ def plan_runs(
     world = look(stack, only=only, with_capacity=True)
     joins, only = joining_to(group, only, world)
     there = volumes_at(loaded, world)
-    works: list[WorkChange] = []
     placed: list[Placed] = []
     for work in loaded.works:
         prepared = prepare(work, stack, diagnostics, loaded.known_volumes)
@@ -78,17 +77,10 @@ def plan_runs(
         if is_array:
             placement = replace(placement, rows=tuple(filter(_takes_arrays, placement.rows)))
         added = _Added(work, stack, placement, world, joins, num_jobs, is_array)
-        for item in added.runs(prepared, diagnostics):
-            placed.append(item)
-            works.append(item.change)
-    works.extend(plan_projects(stack, world, works, Policy(), diagnostics))
+        placed.extend(added.runs(prepared, diagnostics))
     overridden = judged(placed, stack, diagnostics)
-    allowed = {
-        id(item.change): new
-        for item, new in zip(placed, without_forbidden(placed, stack), strict=True)
-    }
-    works = [allowed.get(id(change), change) for change in works]
-    works = with_projects(stack, world, works, Policy(), diagnostics)
+    allowed = without_forbidden(placed, stack)
+    works = with_projects(stack, world, allowed, Policy(), diagnostics)
     world.close()
     diagnostics.raise_if_errors()
     plan = Plan(

@@ -132,7 +132,6 @@ def plan(
             )
     works.extend(plan_endings(world, works))
     diagnostics.extend(set_changes.left_behind(stack))
-    works.extend(set_changes.plan_projects(stack, world, works, planner.policy(), diagnostics))
     overridden = judged(placed, stack, diagnostics)
     allowed = {change.address: change for change in without_forbidden(placed, stack)}
     works = [allowed.get(change.address, change) for change in works]

@@ -37,15 +37,19 @@ def plan_removals(world: World, wanted: set[str], policy: Policy) -> Iterable[Wo
         yield removal_change(run, decide_unwanted(run, policy))
 
 
-def plan_projects(
+def with_projects(
     stack: Stack,
     world: World,
     changes: Sequence[WorkChange],
     policy: Policy,
     diagnostics: Diagnostics,
-) -> Iterable[WorkChange]:
-    """Files that belong to a target as a whole: there as long as any work is, or may come."""
+) -> list[WorkChange]:
+    """The changes, and those of the files that belong to a target as a whole: there as long as
+    any work is, or may come. An alternative that would be the first work on its target has them
+    as its `needs`: they are written only if it comes to that."""
     may_come = {item.target for change in changes for item in change.alternatives}
+    projects: list[WorkChange] = []
+    needs: dict[str, tuple[WorkChange, ...]] = {}
     for key, observation in world.observations.items():
         if not world.may_change(key):
             continue
@@ -54,37 +58,21 @@ def plan_projects(
             continue
         last = observation.last_run(PROJECT)
         if staying_works(observation, [item for item in changes if item.target == key]):
-            yield _project(stack, world, key, artifacts, policy, diagnostics)
-        elif last is not None and key not in may_come:
-            yield removal_change(last, decide_removal(last, policy))
-
-
-def with_projects(
-    stack: Stack,
-    world: World,
-    changes: Sequence[WorkChange],
-    policy: Policy,
-    diagnostics: Diagnostics,
-) -> list[WorkChange]:
-    """The changes, each alternative with its target's own files where it would be the first
-    work there: they are written only if it comes to that."""
-    there = {change.target for change in changes if change.work == PROJECT}
-    needed: dict[str, tuple[WorkChange, ...]] = {}
-
-    def needs(key: str) -> tuple[WorkChange, ...]:
-        if key not in needed:
-            artifacts = compiling.render_project(stack, stack.targets[key], diagnostics)
-            own = _project(stack, world, key, artifacts, policy, diagnostics) if artifacts else None
-            needed[key] = (own,) if own is not None and own.action.changes else ()
-        return needed[key]
+            projects.append(_project(stack, world, key, artifacts, policy, diagnostics))
+        elif key in may_come:
+            own = _project(stack, world, key, artifacts, policy, diagnostics)
+            needs[key] = (own,) if own.action.changes else ()
+        elif last is not None:
+            projects.append(removal_change(last, decide_removal(last, policy)))
 
     def with_needs(item: WorkChange) -> WorkChange:
-        return item if item.target in there else replace(item, needs=needs(item.target))
+        return replace(item, needs=needs.get(item.target, ()))
 
-    return [
+    works = [
         replace(change, alternatives=tuple(map(with_needs, change.alternatives)))
         for change in changes
     ]
+    return [*works, *projects]
 
 
 def _project(
