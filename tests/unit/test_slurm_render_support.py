@@ -1,11 +1,16 @@
 """The support table covers the dialect, and nothing of a task is lost without a word."""
 
+import re
+
 import pytest
 
 from compiler.diagnostics import Severity
+from compiler.model import Pipeline
+from compiler.resources import data_folder
 from compiler.source import field_names
 from compiler.targets.interface import SupportLevel
 from compiler.targets.slurm import TARGET
+from compiler.targets.slurm.deployer import records
 from tests.unit.slurm_jobs import STACK, make_job, render
 
 _INTERNAL = {"file_mounts_mapping", "volume_mounts"}
@@ -125,3 +130,24 @@ def test_docker_logins_are_of_no_use() -> None:
         _, found = render(make_job(text, stack))
         assert [item.code for item in found] == ["field-ignored"]  # the three as one
         assert [item.span.line for item in found if item.span] == [5]
+
+
+def beside_the_tasks() -> set[str]:
+    """What a run of several has beside the folders of its tasks, by what writes it."""
+    texts = [
+        (data_folder("templates") / "slurm" / name).read_text()
+        for name in ("group.sbatch.j2", "hosts.j2", "remote/submit.sh")
+    ]
+    written = re.compile(r'"\$(?:RUN|WORK|GROUP_WORK)/([a-z]+(?:\.[a-z]+)*)|\$folder/([a-z.]+)')
+    names = {first or second for text in texts for first, second in written.findall(text)}
+    return names | {records.SCRIPT, records.PARTS}
+
+
+def test_no_task_of_several_is_called_like_what_lies_beside_it() -> None:
+    taken = beside_the_tasks()
+    assert {"hosts", "hosts.lock", "record.json", "started"} <= taken
+    for name in sorted(taken):
+        job = make_job(task().replace("name: x", f"name: {name}"))
+        whole = Pipeline(name="several", tasks=(job.task,), origin=job.task.origin)
+        found = list(TARGET.refusals_of_whole(whole, job.target))
+        assert [item.code for item in found] == ["slurm-member-name"], name
