@@ -19,7 +19,7 @@ from compiler.planning.states import Observation
 from compiler.targets.interface import Deployer
 from compiler.targets.registry import deployer_of
 from compiler.workflow.failover import all_candidates, following_of, remaining, stands
-from compiler.workflow.fingerprint import check_secrets, run_of, still_to_do
+from compiler.workflow.fingerprint import check_secrets, run_for, still_to_do
 from compiler.workflow.locks import Waiting, holder_of, locked
 from compiler.workflow.refused import Locate
 from compiler.workflow.starts import started_or_moved
@@ -109,7 +109,7 @@ def apply_plan(
             first, *others = standing[id(change)]
             result = in_the_way(change)
             if result is None and id(first) not in todo:
-                last = run_of(observations[first.target], first.work, first.run)
+                last = run_for(first, observations)
                 record = last.record if last else None
                 result = StepResult(first, record, note="done by an earlier apply")
             if result is None:

@@ -16,7 +16,7 @@ from compiler.planning.plan import WorkChange
 from compiler.planning.records import Stage
 from compiler.planning.states import REMOVED, Observation, ObservedRun, RunState
 from compiler.targets.interface import Deployer, Progress, Step
-from compiler.workflow.fingerprint import run_of
+from compiler.workflow.fingerprint import run_for, run_of
 
 
 def candidates_of(change: WorkChange) -> tuple[WorkChange, ...]:
@@ -42,8 +42,7 @@ def remaining(
     given_up = -1
     for at in reversed(range(len(candidates))):
         candidate = candidates[at]
-        seen = observations.get(candidate.target)
-        there = run_of(seen, candidate.work, candidate.run) if seen is not None else None
+        there = run_for(candidate, observations)
         if there is None or there.record.plan != identity:
             continue
         if not _is_given_up(there, candidate):
@@ -54,8 +53,7 @@ def remaining(
 
 def stands(candidate: WorkChange, observations: Mapping[str, Observation], identity: str) -> bool:
     """Whether this plan has a run of the candidate."""
-    seen = observations.get(candidate.target)
-    there = run_of(seen, candidate.work, candidate.run) if seen is not None else None
+    there = run_for(candidate, observations)
     return there is not None and there.record.plan == identity
 
 

@@ -50,6 +50,12 @@ def run_of(observation: Observation, work: str, number: int) -> ObservedRun | No
     return next((run for run in observation.of_work(work) if run.record.run == number), None)
 
 
+def run_for(change: WorkChange, observations: Mapping[str, Observation]) -> ObservedRun | None:
+    """The run of a change on its target; None where that has none, or was not seen."""
+    seen = observations.get(change.target)
+    return None if seen is None else run_of(seen, change.work, change.run)
+
+
 def check_secrets(
     changes: Sequence[WorkChange], stack: Stack, secrets: Mapping[str, Mapping[str, str]]
 ) -> None:

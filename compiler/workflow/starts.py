@@ -10,7 +10,7 @@ from compiler.diagnostics import PlanOutdated, TargetUnreachable, WorkFailed
 from compiler.planning.plan import WorkChange
 from compiler.planning.states import Observation, ObservedRun, RunState
 from compiler.workflow.failover import following_of
-from compiler.workflow.fingerprint import run_of
+from compiler.workflow.fingerprint import run_for
 from compiler.workflow.steps import StepResult, Steps
 
 _POLL_SECONDS = 2.0
@@ -54,7 +54,7 @@ def started_or_moved(
         seen = _observed(waiting, steps)
         still: list[_Waiting] = []
         for item in waiting:
-            run = _run(item, seen)
+            run = run_for(item.result.change, seen)
             if run is not None and _may_wait(run, item, clock):
                 still.append(item)
             elif run is not None and run.state in (RunState.PENDING, RunState.CANCELLED):
@@ -86,12 +86,6 @@ def _observed(waiting: Sequence[_Waiting], steps: Steps) -> dict[str, Observatio
         except TargetUnreachable as error:
             steps.progress(f"{key}: cannot say what has started: {error}")
     return seen
-
-
-def _run(item: _Waiting, seen: Mapping[str, Observation]) -> ObservedRun | None:
-    change = item.result.change
-    observation = seen.get(change.target)
-    return None if observation is None else run_of(observation, change.work, change.run)
 
 
 def _may_wait(run: ObservedRun, item: _Waiting, clock: Callable[[], float]) -> bool:
