@@ -149,10 +149,10 @@ def parse_claim_size(value: object) -> tuple[int, bool]:
         raise Malformed(f"a volume's size cannot be {shown(value)}", expected=expected)
     if size < 1:
         raise Malformed("a volume must have at least 1 GiB", expected=expected)
-    whole = math.ceil(size)
-    if whole > MOST_CLAIM_GIB:
-        raise Malformed(f"no volume has {whole:.12g} GiB", expected=f"at most {MOST_CLAIM_GIB}")
-    return whole, whole != size
+    gib = math.ceil(size)
+    if gib > MOST_CLAIM_GIB:
+        raise Malformed(f"no volume has {gib:.12g} GiB", expected=f"at most {MOST_CLAIM_GIB}")
+    return gib, gib != size
 
 
 @lru_cache(maxsize=256)
