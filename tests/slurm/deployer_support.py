@@ -117,7 +117,7 @@ def step(
 
 def stack(set_name: str) -> Stack:
     """As much of a stack as a deployer looks at."""
-    return cast("Stack", SimpleNamespace(set_name=set_name))
+    return cast("Stack", SimpleNamespace(set_name=set_name, config={}, workspace=None))
 
 
 def target(key: str, deployer: DeployerKind, **options: object) -> TargetSpec:

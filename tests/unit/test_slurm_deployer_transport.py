@@ -304,7 +304,9 @@ def deployer(workdir: str = "") -> SlurmDeployer:
         {"workdir": workdir},
         cast("Origin", None),
     )
-    return SlurmDeployer(cast("Stack", SimpleNamespace(set_name="demo")), spec)
+    return SlurmDeployer(
+        cast("Stack", SimpleNamespace(set_name="demo", config={}, workspace=None)), spec
+    )
 
 
 def test_of_many_that_want_the_lock_one_gets_it(home):

@@ -71,7 +71,7 @@ def parse(
     for name, count in free.items():
         free[name] = min(count, room.get("", count), by_type.get(name, count))
     detail = f"{nodes} nodes" + (f", {shut} of them take no jobs now" if shut else "")
-    limits = quotas.said(sorted(room.items()))
+    limits = quotas.said(room)
     return Capacity(dict(sorted(free.items())), f"{detail}; {limits}" if limits else detail)
 
 

@@ -59,7 +59,7 @@ class SlurmDeployer:
         answer = self._remote.call_at_base("check", "01"[self._accounting])
         partitions = [line.partition("|") for line in answer.of("partition")]
         down = {name for name, _, available in partitions if available != "up"}
-        limits = quotas.said(sorted(quotas.room(answer, self._charged).items()))
+        limits = quotas.said(quotas.room(answer, self._charged))
         shown = [f"{name} (down)" if name in down else name for name, _, _ in partitions]
         return (
             f"{answer.first('version')}, {answer.first('user')} on {answer.first('host')}, "

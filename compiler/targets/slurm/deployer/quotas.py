@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from compiler.model import Stack, TargetKind, TargetSpec
@@ -23,10 +23,7 @@ class Charged:
 
 def charged(stack: Stack, target: TargetSpec) -> Charged:
     """By `slurm.quota` of the stack's configuration, for tasks that say nothing themselves."""
-    config = getattr(stack, "config", {})
-    if not config:
-        return Charged()
-    quota = scoped(config, TargetKind.SLURM, target.key, stack.workspace, {}, "quota")
+    quota = scoped(stack.config, TargetKind.SLURM, target.key, stack.workspace, {}, "quota")
     if not isinstance(quota, Mapping):
         return Charged()
     return Charged(_text(quota.get("account")), _text(quota.get("queue")))
@@ -84,9 +81,9 @@ def _minus(limits: Mapping[str, int], used: Mapping[str, int]) -> dict[str, int]
     return {kind: max(0, count - used.get(kind, 0)) for kind, count in limits.items()}
 
 
-def said(names: Iterable[tuple[str, int]]) -> str:
-    """For people: `at most 4 GPUs, 2 h100`."""
-    words = [f"{count} {kind or 'GPUs'}" for kind, count in names]
+def said(room: Mapping[str, int]) -> str:
+    """For people: `at most 4 GPUs, 2 h100`; empty where nothing is limited."""
+    words = [f"{count} {kind or 'GPUs'}" for kind, count in sorted(room.items())]
     return f"at most {', '.join(words)} by account and QOS" if words else ""
 
 
